@@ -76,7 +76,7 @@ shcompat_grouping_expression(Query *parse, Node *expr)
 
 /*
  * Extend a relation by one zeroed page; its buffer is returned pinned and
- * exclusively locked.
+ * exclusively locked.  VACUUM of an index relies on new pages to be at its end.
  */
 static inline Buffer
 shcompat_extend(Relation relation, ForkNumber fork)

@@ -25,6 +25,7 @@
 #include "parser/analyze.h"
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
+#include "rewrite/rewriteHandler.h"
 
 #include "compat.h"
 #include "dedup/rows.h"

@@ -16,7 +16,8 @@
  * against those to which it is connected already.  To pass over these together, the
  * rows of a fingerprint are kept in bunches, whose rows are connected.  If all
  * rows of many equal fingerprints are the same, a row thus takes one check.  The root of
- * a cluster is its first row.
+ * a cluster is its first row.  If all rows are checked, those of a component of elements
+ * are taken together, as for duplicates.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,6 +51,9 @@ typedef struct Row
 								 * its smallest fingerprint */
 } Row;
 
+/* at most one of two rows is a listed root */
+#define BYTES_PER_CLUSTERED		(sizeof(Row) + sizeof(uint32) / 2)
+
 typedef struct RowClusters
 {
 	ShDupNeighbors *neighbors;
@@ -58,6 +62,9 @@ typedef struct RowClusters
 	Row		   *rows;
 	uint32	   *bunches;		/* the first one of each element, or NO_ROW */
 
+	/* roots of several rows, in the order of these */
+	uint32		nroots;
+	uint32	   *roots;
 	uint32		next_to_number;
 	bool		by_fingerprint; /* the number of a cluster is its smallest
 								 * fingerprint */
@@ -164,10 +171,41 @@ add_clustered_row(RowClusters *clusters, ShPairsRow row, uint32 element)
 	shdup_progress_entries(clusters->count);
 }
 
+/* to sort roots by their rows */
+#define ST_SORT sort_roots
+#define ST_ELEMENT_TYPE uint32
+#define ST_COMPARE(a, b, rows) \
+	(((rows)[*(a)].row & ~SHDUP_ODD) < ((rows)[*(b)].row & ~SHDUP_ODD) ? -1 : 1)
+#define ST_COMPARE_ARG_TYPE const Row
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * All rows have been added: list the roots of several.
+ */
+static void
+list_roots(RowClusters *clusters)
+{
+	const Row  *rows = clusters->rows;
+
+	clusters->roots = MemoryContextAllocHuge(CurrentMemoryContext,
+											 (clusters->count / 2 + 1) * sizeof(uint32));
+	for (uint32 i = 0; i < clusters->count; i++)
+	{
+		shcompat_check_at(i);
+		if (rows[i].parent == i && rows[i].size > 1)
+			clusters->roots[clusters->nroots++] = i;
+	}
+	sort_roots(clusters->roots, clusters->nroots, rows);
+}
+
 static void
 check_memory(double nrows, const ShDupRowCheck *check)
 {
-	double		bytes = nrows * sizeof(Row);
+	double		bytes = nrows * BYTES_PER_CLUSTERED;
 
 	if (bytes > maintenance_work_mem * 1024.0 || nrows >= NO_ROW)
 		ereport(ERROR,
@@ -213,6 +251,7 @@ make_clusters(ShDupNearRows *near, ShDupRowCheck *check)
 		add_clustered_row(clusters, row, element);
 		shdup_check_release(check);
 	}
+	list_roots(clusters);
 	return clusters;
 }
 
@@ -242,15 +281,14 @@ number_by_fingerprint(RowClusters *clusters, const ShDupElement *elements)
 static void
 number_by_first_rows(RowClusters *clusters, ShPairsRow end, uint64 *count)
 {
-	for (; clusters->next_to_number < clusters->count; clusters->next_to_number++)
+	for (; clusters->next_to_number < clusters->nroots; clusters->next_to_number++)
 	{
-		Row		   *row = &clusters->rows[clusters->next_to_number];
+		Row		   *row = &clusters->rows[clusters->roots[clusters->next_to_number]];
 
 		shcompat_check_at(clusters->next_to_number);
 		if ((row->row & ~SHDUP_ODD) >= end)
 			return;
-		if (row->parent == clusters->next_to_number && row->size > 1)
-			row->cluster = (uint32) (*count += 1);
+		row->cluster = (uint32) (*count += 1);
 	}
 }
 
@@ -432,7 +470,9 @@ cluster_rows(ClusterFinder *finder, ShDupRowCheck *check)
 	shdup_check_forget(check);
 	if (!shdup_check_is_needless(check))
 	{
-		shdup_near_rows_sort(&near, by_group);
+		if (!by_group)
+			shdup_near_rows_join(&near, true);
+		shdup_near_rows_sort(&near, by_group ? SHDUP_ODD_ROWS : SHDUP_BY_COMPONENT);
 		clusters = make_clusters(&near, check);
 		if (!by_group)
 			number_by_first_rows(clusters, PG_UINT64_MAX, &count);
@@ -441,7 +481,7 @@ cluster_rows(ClusterFinder *finder, ShDupRowCheck *check)
 	}
 	if (by_group)
 	{
-		shdup_near_rows_join(&near);
+		shdup_near_rows_join(&near, false);
 		return_cluster_members(finder, &near.members, clusters);
 	}
 	if (clusters != NULL)

@@ -17,7 +17,8 @@
  * to the first that is the same.  So a row that has a keeper is seldom checked
  * against more than one, and no pair of rows is checked twice.  Several rows of one
  * fingerprint may be kept, so the memory for kept rows may exceed that for the elements,
- * and has a limit.
+ * and has a limit.  The rows of a component of elements that are near each other are taken
+ * together, so that what is remembered of their documents is not forgotten in between.
  *
  *-------------------------------------------------------------------------
  */
@@ -116,7 +117,7 @@ enlarge_kept(KeptRows *kept)
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("more than %u rows that are near others and kept do not fit into maintenance_work_mem",
 						kept->count),
-				 errhint("Increase maintenance_work_mem, which is now %d kB, or choose a smaller distance.",
+				 errhint("Increase maintenance_work_mem, which is now %d kB.",
 						 maintenance_work_mem)));
 	kept->capacity *= 2;
 	kept->rows = repalloc_huge(kept->rows, kept->capacity * sizeof(KeptRow));
@@ -312,6 +313,7 @@ keep_row(DuplicateFinder *finder, State *states, uint32 element, ShPairsRow row)
 	{
 		State	   *state = &states[neighbors[i]];
 
+		shcompat_check_at(i);
 		keep_for(state, elements->nwords == 0 ? shbits_distance(state->fp, fp) :
 				 shdup_element_distance(elements, neighbors[i], element), row);
 	}
@@ -408,12 +410,19 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	shdup_search(&call, &finder.near.members.sink);
 	shdup_members_finish(&finder.near.members);
 	shdup_check_forget(check);
-	shdup_near_rows_sort(&finder.near, false);
-	shdup_result_begin(&finder.result, call.result);
 	if (shdup_check_is_needless(check))
+	{
+		shdup_near_rows_sort(&finder.near, SHDUP_ALL_ROWS);
+		shdup_result_begin(&finder.result, call.result);
 		decide_by_fingerprints(&finder);
+	}
 	else
+	{
+		shdup_near_rows_join(&finder.near, true);
+		shdup_near_rows_sort(&finder.near, SHDUP_BY_COMPONENT);
+		shdup_result_begin(&finder.result, call.result);
 		decide_by_checks(&finder, check);
+	}
 
 	shdup_near_rows_end(&finder.near);
 	shdup_end_heaps(&call);

@@ -312,6 +312,9 @@ shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes)
 	heaps->count = 0;
 	heaps->heaps = palloc(sizeof(ShDupHeap));
 	heaps->nsides = nindexes;
+	/* all tables before all indexes */
+	for (int i = 0; i < nindexes; i++)
+		shdup_lock_table(indexes[i]);
 	for (int i = 0; i < nindexes; i++)
 	{
 		ShDupSide  *side = &heaps->sides[i];
@@ -430,5 +433,5 @@ shdup_side_distance(const ShDupHeaps *heaps, int side)
 		return shidx_get_options(index, width).distance;
 	if (nparts > 1)
 		return nparts * shidx_get_scheme(index)->blocks - 1;
-	return Min(shidx_get_scheme(index)->distance, width);
+	return shidx_get_scheme(index)->distance;
 }

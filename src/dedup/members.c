@@ -407,24 +407,31 @@ shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most, int nwords,
 }
 
 /*
- * Sort the rows that have a near-duplicate, or only odd ones, to be read once or twice.
+ * Sort the rows that have a near-duplicate, or those that are wanted, to be read once or
+ * twice.
  */
 static void
-sort_near_rows(ShDupNearRows *near, bool odd_only, bool twice)
+sort_near_rows(ShDupNearRows *near, ShDupWantedRows wanted, bool twice)
 {
 	const ShDupElement *elements = near->members.elements.elements;
+	bool		grouped = wanted == SHDUP_BY_COMPONENT;
 	ShDupMember member;
 
+	shdup_order_start(near->order, grouped);
 	while (shdup_members_next(&near->members, &member))
 	{
 		const ShDupElement *element = &elements[member.element];
 
 		CHECK_FOR_INTERRUPTS();
-		if (odd_only && (member.row & SHDUP_ODD) == 0)
+		if (wanted == SHDUP_ODD_ROWS && (member.row & SHDUP_ODD) == 0)
 			continue;
 		if (element->has_near || shdup_element_rows(element) > 1)
 		{
-			shdup_order_add(near->order, member.row & ~SHDUP_ODD, (uint32) member.element |
+			uint32		component = grouped ?
+				shdup_union_find_root(&near->members.elements, (uint32) member.element) : 0;
+
+			shdup_order_add(near->order, component, member.row & ~SHDUP_ODD,
+							(uint32) member.element |
 							((member.row & SHDUP_ODD) != 0 ? ODD_ELEMENT : 0));
 			near->count++;
 		}
@@ -478,10 +485,11 @@ find_places(ShDupNearRows *near, uint32 *nplaces)
 }
 
 /*
- * Join the elements of all pairs after the search, for rows that are not odd.
+ * Join the elements of all pairs after the search, or only those that have rows that are
+ * not odd.
  */
 void
-shdup_near_rows_join(ShDupNearRows *near)
+shdup_near_rows_join(ShDupNearRows *near, bool odd_too)
 {
 	ShDupUnionFind *elements = &near->members.elements;
 	ShDupNumberPair pair;
@@ -490,23 +498,24 @@ shdup_near_rows_join(ShDupNearRows *near)
 	shpairs_seek_file(near->neighbors.pairs, 0);
 	while (next_neighbor_pair(&near->neighbors, &pair))
 	{
-		if (elements->elements[pair.a].size > 0 && elements->elements[pair.b].size > 0)
+		if (odd_too ||
+			(elements->elements[pair.a].size > 0 && elements->elements[pair.b].size > 0))
 			shdup_union_find_join(elements, pair.a, pair.b);
 	}
 }
 
 /*
- * Sort the rows, or only odd ones, after the members have been finished, and make the
+ * Sort the rows that are wanted after the members have been finished, and make the
  * lists of neighbors.  Runs the functions of the list.
  */
 void
-shdup_near_rows_sort(ShDupNearRows *near, bool odd_only)
+shdup_near_rows_sort(ShDupNearRows *near, ShDupWantedRows wanted)
 {
 	uint32		nelements = near->members.elements.count;
 	bool		fit = neighbors_fit(&near->neighbors, nelements);
 
 	shpairs_seek_file(near->members.file, 0);
-	sort_near_rows(near, odd_only, !fit);
+	sort_near_rows(near, wanted, !fit);
 	/* pairs are read twice, or once and then both items of each */
 	shdup_progress_phase(SHDUP_PHASE_JOIN, near->neighbors.npairs * (fit ? 2 : 3));
 	if (fit)

@@ -110,11 +110,20 @@ typedef struct ShDupNearRows
 	ShDupOrder *order;
 } ShDupNearRows;
 
+/* which rows, and in which order */
+typedef enum ShDupWantedRows
+{
+	SHDUP_ALL_ROWS,
+	SHDUP_ODD_ROWS,
+	SHDUP_BY_COMPONENT			/* all, one component of elements after the
+								 * other */
+} ShDupWantedRows;
+
 /* members.c */
 extern void shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most,
 								  int nwords, const char *keep);
-extern void shdup_near_rows_join(ShDupNearRows *near);
-extern void shdup_near_rows_sort(ShDupNearRows *near, bool odd_only);
+extern void shdup_near_rows_join(ShDupNearRows *near, bool odd_too);
+extern void shdup_near_rows_sort(ShDupNearRows *near, ShDupWantedRows wanted);
 extern bool shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element);
 extern void shdup_near_rows_end(ShDupNearRows *near);
 extern size_t shdup_neighbors_of(ShDupNeighbors *neighbors, uint32 element,

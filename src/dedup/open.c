@@ -275,6 +275,16 @@ check_index(Oid index, ShDupAccess access)
 }
 
 /*
+ * Lock the table of an index with AccessShareLock until the end of the transaction, for a
+ * caller that opens several with SHDUP_ACCESS_ROWS.  Reports errors as shdup_open does.
+ */
+void
+shdup_lock_table(Oid index)
+{
+	LockRelationOid(check_index(index, SHDUP_ACCESS_ROWS), AccessShareLock);
+}
+
+/*
  * Open an index and its table, both with AccessShareLock, and the table first,
  * as all other code does.
  *

@@ -42,6 +42,7 @@ typedef struct ShDupCaller
 } ShDupCaller;
 
 /* open.c */
+extern void shdup_lock_table(Oid index);
 extern void shdup_open(Oid indexoid, ShDupAccess access, ShDupOpened *target);
 extern void shdup_close(ShDupOpened *target);
 extern void shdup_check_state(Relation heap, Relation index);

@@ -20,7 +20,6 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "rewrite/rewriteHandler.h"
 #include "utils/tuplesort.h"
 
 #include "compat.h"
@@ -37,7 +36,9 @@ static const ShDupClause keep_clause = {
 
 struct ShDupOrder
 {
-	/* values are the caller's numbers for the rows */
+	bool		grouped;		/* groups come first */
+
+	/* values are groups and the caller's numbers for the rows */
 	ShIdxSort  *by_row;
 
 	/* the items of a list, unless there are none, to be computed from rows */
@@ -48,7 +49,7 @@ struct ShDupOrder
 	ExprState **items;
 	ShDupRowReader reader;
 
-	/* columns: items of the list, row, caller's number */
+	/* columns: the group if it counts, items of the list, row, caller's number */
 	Tuplesortstate *by_keep;
 	TupleTableSlot *slot;
 };
@@ -61,31 +62,37 @@ static void
 begin_by_keep(ShDupOrder *order, bool twice)
 {
 	const Query *query = order->query;
-	int			nitems = order->nitems;
-	TupleDesc	desc = CreateTemplateTupleDesc(nitems + 2);
-	AttrNumber *columns = palloc((nitems + 1) * sizeof(AttrNumber));
-	Oid		   *operators = palloc((nitems + 1) * sizeof(Oid));
-	Oid		   *collations = palloc0((nitems + 1) * sizeof(Oid));
-	bool	   *nulls_first = palloc0((nitems + 1) * sizeof(bool));
+	int			nkeys = order->grouped + order->nitems + 1;
+	TupleDesc	desc = CreateTemplateTupleDesc(nkeys + 1);
+	AttrNumber *columns = palloc(nkeys * sizeof(AttrNumber));
+	Oid		   *operators = palloc(nkeys * sizeof(Oid));
+	Oid		   *collations = palloc0(nkeys * sizeof(Oid));
+	bool	   *nulls_first = palloc0(nkeys * sizeof(bool));
 
-	for (int i = 0; i < nitems; i++)
+	for (int i = 0; i < nkeys; i++)
+		columns[i] = i + 1;
+	if (order->grouped)
 	{
+		TupleDescInitEntry(desc, 1, NULL, INT8OID, -1, 0);
+		operators[0] = Int8LessOperator;
+	}
+	for (int i = 0; i < order->nitems; i++)
+	{
+		int			key = order->grouped + i;
 		SortGroupClause *item = list_nth_node(SortGroupClause, query->sortClause, i);
 		Node	   *expression = get_sortgroupclause_expr(item, query->targetList);
 
-		TupleDescInitEntry(desc, i + 1, NULL, exprType(expression), exprTypmod(expression), 0);
-		columns[i] = i + 1;
-		operators[i] = item->sortop;
-		collations[i] = exprCollation(expression);
-		nulls_first[i] = item->nulls_first;
+		TupleDescInitEntry(desc, key + 1, NULL, exprType(expression), exprTypmod(expression), 0);
+		operators[key] = item->sortop;
+		collations[key] = exprCollation(expression);
+		nulls_first[key] = item->nulls_first;
 	}
-	TupleDescInitEntry(desc, nitems + 1, NULL, INT8OID, -1, 0);
-	TupleDescInitEntry(desc, nitems + 2, NULL, INT4OID, -1, 0);
+	TupleDescInitEntry(desc, nkeys, NULL, INT8OID, -1, 0);
+	operators[nkeys - 1] = Int8LessOperator;
+	TupleDescInitEntry(desc, nkeys + 1, NULL, INT4OID, -1, 0);
 	shcompat_finish_tuple_desc(desc);
-	columns[nitems] = nitems + 1;
-	operators[nitems] = Int8LessOperator;
 
-	order->by_keep = tuplesort_begin_heap(desc, nitems + 1, columns, operators, collations,
+	order->by_keep = tuplesort_begin_heap(desc, nkeys, columns, operators, collations,
 										  nulls_first, maintenance_work_mem, NULL,
 										  twice ? TUPLESORT_RANDOMACCESS : TUPLESORT_NONE);
 	order->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
@@ -136,7 +143,6 @@ shdup_order_begin(const ShDupHeaps *heaps, Snapshot snapshot, const char *keep)
 {
 	ShDupOrder *order = palloc0(sizeof(ShDupOrder));
 
-	order->by_row = shidx_sort_begin(maintenance_work_mem);
 	if (keep != NULL)
 	{
 		prepare_list(order, heaps->sides[0].named.heap, keep);
@@ -146,12 +152,23 @@ shdup_order_begin(const ShDupHeaps *heaps, Snapshot snapshot, const char *keep)
 }
 
 /*
- * Add a row that the snapshot sees, with the caller's number for it.
+ * Begin to add rows.  If they are grouped, the order is that of groups first.
  */
 void
-shdup_order_add(ShDupOrder *order, ShPairsRow row, uint32 number)
+shdup_order_start(ShDupOrder *order, bool grouped)
 {
-	shidx_sort_add(order->by_row, row, number);
+	order->grouped = grouped;
+	order->by_row = shidx_sort_begin_grouped(maintenance_work_mem, grouped && order->nitems == 0);
+}
+
+/*
+ * Add a row that the snapshot sees, with its group and the caller's number for it.
+ */
+void
+shdup_order_add(ShDupOrder *order, uint32 group, ShPairsRow row, uint32 number)
+{
+	shidx_sort_add_grouped(order->by_row, order->nitems == 0 ? group : 0, row,
+						   (uint64) group << 32 | number);
 }
 
 /*
@@ -160,7 +177,7 @@ shdup_order_add(ShDupOrder *order, ShPairsRow row, uint32 number)
 static void
 sort_by_keep(ShDupOrder *order)
 {
-	int			nitems = order->nitems;
+	int			ncolumns = order->slot->tts_tupleDescriptor->natts;
 	TupleTableSlot *sorted = MakeSingleTupleTableSlot(order->slot->tts_tupleDescriptor,
 													  &TTSOpsVirtual);
 	ExprContext *context = GetPerTupleExprContext(order->estate);
@@ -172,12 +189,13 @@ sort_by_keep(ShDupOrder *order)
 		CHECK_FOR_INTERRUPTS();
 		context->ecxt_scantuple = shdup_read(&order->reader, item.key);
 		ExecClearTuple(sorted);
-		for (int i = 0; i < nitems; i++)
-			sorted->tts_values[i] = ExecEvalExprSwitchContext(order->items[i], context,
+		memset(sorted->tts_isnull, false, ncolumns);
+		sorted->tts_values[0] = Int64GetDatum((int64) (item.value >> 32));
+		for (int i = order->grouped; i < ncolumns - 2; i++)
+			sorted->tts_values[i] = ExecEvalExprSwitchContext(order->items[i - order->grouped], context,
 															  &sorted->tts_isnull[i]);
-		sorted->tts_values[nitems] = Int64GetDatum((int64) item.key);
-		sorted->tts_values[nitems + 1] = Int32GetDatum((int32) item.value);
-		sorted->tts_isnull[nitems] = sorted->tts_isnull[nitems + 1] = false;
+		sorted->tts_values[ncolumns - 2] = Int64GetDatum((int64) item.key);
+		sorted->tts_values[ncolumns - 1] = Int32GetDatum((int32) item.value);
 		ExecStoreVirtualTuple(sorted);
 		tuplesort_puttupleslot(order->by_keep, sorted);
 		ResetExprContext(context);
@@ -225,13 +243,13 @@ shdup_order_next(ShDupOrder *order, ShPairsRow *row, uint32 *number)
 	}
 	else
 	{
+		int			ncolumns = order->slot->tts_tupleDescriptor->natts;
 		bool		isnull;
 
 		if (!tuplesort_gettupleslot(order->by_keep, true, false, order->slot, NULL))
 			return false;
-		*row = (uint64) DatumGetInt64(slot_getattr(order->slot, order->nitems + 1, &isnull));
-		*number = (uint32) DatumGetInt32(slot_getattr(order->slot, order->nitems + 2,
-													  &isnull));
+		*row = (uint64) DatumGetInt64(slot_getattr(order->slot, ncolumns - 1, &isnull));
+		*number = (uint32) DatumGetInt32(slot_getattr(order->slot, ncolumns, &isnull));
 	}
 	return true;
 }

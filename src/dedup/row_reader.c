@@ -171,6 +171,16 @@ shdup_heap_page_settle(Relation heap, Snapshot snapshot, Buffer buffer)
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 }
 
+SHCOMPAT_NORETURN static void
+report_missing_row(Relation table, ShIdxRow tid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("row (%u,%u) of table \"%s\" has disappeared",
+					(BlockNumber) (tid >> 16), (OffsetNumber) (tid & 0xFFFF),
+					RelationGetRelationName(table))));
+}
+
 /*
  * Store a row that the snapshot sees in a slot for the heap, which pins the buffer
  * as well.
@@ -189,11 +199,7 @@ shdup_heap_page_slot(Relation heap, Buffer buffer, ShIdxRow tid, TupleTableSlot 
 
 	if (offset < FirstOffsetNumber || offset > PageGetMaxOffsetNumber(page) ||
 		!ItemIdIsNormal(item = PageGetItemId(page, offset)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("row (%u,%u) of table \"%s\" has disappeared",
-						BufferGetBlockNumber(buffer), offset,
-						RelationGetRelationName(heap))));
+		report_missing_row(heap, tid);
 	tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
 	tuple->t_len = ItemIdGetLength(item);
 	tuple->t_tableOid = RelationGetRelid(heap);
@@ -292,9 +298,7 @@ shdup_read(ShDupRowReader *reader, ShPairsRow row)
 		shidx_int_to_tid(tid, &pointer);
 		if (!table_tuple_fetch_row_version(heap->relation, &pointer, reader->snapshot,
 										   table->slot))
-			elog(ERROR, "row (%u,%u) of table \"%s\" has disappeared",
-				 ItemPointerGetBlockNumber(&pointer), ItemPointerGetOffsetNumber(&pointer),
-				 RelationGetRelationName(heap->relation));
+			report_missing_row(heap->relation, tid);
 	}
 	if (table->map == NULL)
 		return table->slot;

@@ -145,7 +145,8 @@ typedef struct ShDupOrder ShDupOrder;
 
 extern ShDupOrder *shdup_order_begin(const ShDupHeaps *heaps, Snapshot snapshot,
 									 const char *keep);
-extern void shdup_order_add(ShDupOrder *order, ShPairsRow row, uint32 number);
+extern void shdup_order_start(ShDupOrder *order, bool grouped);
+extern void shdup_order_add(ShDupOrder *order, uint32 group, ShPairsRow row, uint32 number);
 extern void shdup_order_sort(ShDupOrder *order, bool twice);
 extern bool shdup_order_next(ShDupOrder *order, ShPairsRow *row, uint32 *number);
 extern void shdup_order_again(ShDupOrder *order);

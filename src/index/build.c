@@ -622,11 +622,11 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 		build_alone(heap, index, info, width, scheme, result);
 
 	/*
-	 * Others can open an index that is built concurrently.  Of a page that is
-	 * read before it is written, as by pg_prewarm, a buffer would keep zeros.
+	 * Of a page that was read before it was written, a buffer would keep
+	 * zeros.  Others can open an index that is built concurrently, and
+	 * functions of an index expression can read this one in any build.
 	 */
-	if (info->ii_Concurrent)
-		shcompat_drop_buffers(index);
+	shcompat_drop_buffers(index);
 	return result;
 }
 

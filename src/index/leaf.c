@@ -127,6 +127,16 @@ shidx_has_widths(Page leaf, int row_width)
 }
 
 /*
+ * Are the fingerprints of a leaf as wide as its fences require?  They may be wider.
+ */
+bool
+shidx_fits_fences(Page leaf)
+{
+	return shidx_key_width(leaf) >= key_width_between(shidx_page_low(leaf), shidx_page_high(leaf),
+													  shidx_page_is_grouped(leaf));
+}
+
+/*
  * What is stored of a row in so many bytes.
  */
 static inline uint64

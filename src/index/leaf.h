@@ -209,6 +209,7 @@ extern int	shidx_leaf_capacity(ShIdxKey low, ShIdxKey high, int row_width, bool 
 extern ShIdxKey shidx_end_as_wide(ShIdxKey low, ShIdxKey high, bool grouped);
 extern void shidx_set_widths(Page leaf, int row_width);
 extern bool shidx_has_widths(Page leaf, int row_width);
+extern bool shidx_fits_fences(Page leaf);
 extern void shidx_set_entry(Page leaf, int i, ShIdxKey key);
 extern int	shidx_read_leaf(Page leaf, ShPermuted *fps, ShIdxRow *rows, uint32 *groups);
 extern void shidx_write_leaf(Page leaf, const ShIdxKey *keys, int count, int row_width);

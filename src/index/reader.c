@@ -9,8 +9,9 @@
  * Where a row may be met by several balls, all matches are read and sorted before the
  * first one is returned, to return each row only once.  By then their leaves are no
  * longer pinned, so a row may have been removed, and another one inserted in its place.
- * No MVCC snapshot sees that one.  The check of an exclusion constraint compares its
- * value, as it does with any row of a wide fingerprint.
+ * No MVCC snapshot sees that one.  The check of an exclusion constraint sees it only with
+ * wide fingerprints, whose values it compares: one part has one ball, of which nothing is
+ * collected.
  *
  *-------------------------------------------------------------------------
  */

@@ -89,7 +89,7 @@ check_leaf(Checker *checker, const ShIdxWalk *walk)
 	int			count = shidx_sort_entries(page, entries);
 	bool		is_null_tree = checker->tree == checker->ntrees;
 
-	if (!shidx_has_widths(page, shidx_row_width(page)))
+	if (!shidx_fits_fences(page))
 		shidx_report_corrupted(checker->index, walk->block,
 							   "index \"%s\" has a leaf whose fingerprints are not as wide as its fences require at block %u");
 	for (int i = count; i < shidx_page_capacity(page); i++)

@@ -300,8 +300,6 @@ shpairs_chunks_next(ShPairsChunks **pointer, ShPairsBucket **a, ShPairsBucket **
 	int			other;
 	bool		among;
 
-	if (chunks == NULL)
-		return false;
 	if (chunks->first == chunks->sides[0].nchunks)
 	{
 		for (int i = 0; i < chunks->nsides; i++)

@@ -133,34 +133,6 @@ has_key_room(ShPairsCollector *collector, size_t nkeys)
 }
 
 /*
- * Add entries as new keys.  Returns for how many there was room.
- */
-static size_t
-collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
-			 size_t count)
-{
-	ShPairsBucket *bucket = &collector->bucket;
-	size_t		done = 0;
-
-	while (done < count && has_key_room(collector, bucket->nkeys))
-	{
-		size_t		n = Min(count - done, Min(collector->row_capacity - bucket->nrows,
-											  collector->key_capacity - bucket->nkeys));
-
-		memcpy(bucket->values + bucket->nkeys * bucket->nwords, values + done * bucket->nwords,
-			   n * bucket->nwords * sizeof(uint64));
-		memcpy(bucket->rows + bucket->nrows, rows + done, n * sizeof(ShPairsRow));
-		for (size_t i = 0; i < n; i++)
-			bucket->starts[bucket->nkeys + i] = bucket->nrows + i;
-		bucket->nkeys += n;
-		bucket->nrows += n;
-		bucket->last_repeated = false;
-		done += n;
-	}
-	return done;
-}
-
-/*
  * Add entries of several words as records.  Returns for how many there was room.
  */
 static size_t
@@ -200,46 +172,40 @@ collect_repeat(ShPairsCollector *collector, ShPairsRow row)
 }
 
 /*
- * Add entries of one word, which ascend.
+ * Add an entry that has the value of the last key, or one that no key has.  Returns
+ * false if there is no room for it.
  */
-static size_t
-collect_ascending(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
-				  size_t count)
+static inline bool
+collect_entry(ShPairsCollector *collector, const uint64 *value, int nwords, ShPairsRow row)
 {
-	const ShPairsBucket *bucket = &collector->bucket;
-	size_t		start = 0;
+	ShPairsBucket *bucket = &collector->bucket;
+	uint64	   *next = bucket->values + bucket->nkeys * nwords;
 
-	while (start < count)
-	{
-		size_t		end = start;
-
-		if (bucket->nkeys > 0 && values[start] == bucket->values[bucket->nkeys - 1])
-		{
-			if (!collect_repeat(collector, rows[start]))
-				return start;
-			start++;
-			continue;
-		}
-		do
-			end++;
-		while (end < count && values[end] != values[end - 1]);
-		start += collect_keys(collector, values + start, rows + start, end - start);
-		if (start < end)
-			return start;
-	}
-	return count;
+	if (bucket->nkeys > 0 && shpairs_compare(next - nwords, value, nwords) == 0)
+		return collect_repeat(collector, row);
+	if (!has_key_room(collector, bucket->nkeys))
+		return false;
+	memcpy(bucket->values + bucket->nkeys * nwords, value, nwords * sizeof(uint64));
+	bucket->starts[bucket->nkeys++] = bucket->nrows;
+	bucket->rows[bucket->nrows++] = row;
+	bucket->last_repeated = false;
+	return true;
 }
 
 /*
- * Add entries.  Returns for how many there was room.
+ * Add entries, which ascend if they have one word.  Returns for how many there was room.
  */
 size_t
 shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
 				size_t count)
 {
-	if (collector->bucket.nwords == 1)
-		return collect_ascending(collector, values, rows, count);
-	return collect_records(collector, values, rows, count);
+	size_t		done = 0;
+
+	if (collector->bucket.nwords > 1)
+		return collect_records(collector, values, rows, count);
+	while (done < count && collect_entry(collector, &values[done], 1, rows[done]))
+		done++;
+	return done;
 }
 
 /*
@@ -249,13 +215,7 @@ shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShPairs
 void
 shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value, ShPairsRow row)
 {
-	const ShPairsBucket *bucket = &collector->bucket;
-
-	if (bucket->nkeys > 0 &&
-		shpairs_compare(shpairs_value(bucket, bucket->nkeys - 1), value, bucket->nwords) == 0)
-		(void) collect_repeat(collector, row);
-	else
-		(void) collect_keys(collector, value, &row, 1);
+	(void) collect_entry(collector, value, collector->bucket.nwords, row);
 }
 
 /* the server's qsort does not look for interrupts */
@@ -271,7 +231,7 @@ shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value, ShPai
 #include "lib/sort_template.h"
 
 /*
- * All entries have been added: make keys of the records, in place.
+ * All entries, of several words, have been added: make keys of the records, in place.
  */
 void
 shpairs_collector_finish(ShPairsCollector *collector)
@@ -281,8 +241,6 @@ shpairs_collector_finish(ShPairsCollector *collector)
 	const int	record_words = shpairs_record_words(nwords);
 	size_t		count = bucket->nrows;
 
-	if (nwords == 1)
-		return;
 	sort_records(bucket->values, count, record_words * sizeof(uint64), &record_words);
 	bucket->nkeys = bucket->nrows = 0;
 	for (size_t i = 0; i < count; i++)

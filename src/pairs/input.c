@@ -544,12 +544,14 @@ shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes, Snapsh
 	for (int i = 0; i < indexes->count; i++)
 	{
 		Relation	index = indexes->list[i].index;
-		double		ntrees = (double) input->nwords * shidx_get_scheme(index)->ntables;
+		ShBitsScheme *scheme = shidx_get_scheme(index);
+		double		ntrees = (double) input->nwords * scheme->ntables;
 
 		PredicateLockRelation(index, snapshot);
 		pgstat_count_index_scan(index);
 		input->entries += Max(index->rd_rel->reltuples, 0);
 		input->most += RelationGetNumberOfBlocks(index) / ntrees * SHIDX_MAX_ENTRIES;
+		pfree(scheme);
 	}
 }
 
@@ -645,7 +647,7 @@ read_word(ShPairsInput *input, int word, ShIdxSort *sort)
 
 	for (int i = 0; i < indexes->count; i++)
 	{
-		const ShBitsScheme *scheme = shidx_get_scheme(indexes->list[i].index);
+		ShBitsScheme *scheme = shidx_get_scheme(indexes->list[i].index);
 
 		read_indexes(&entries, &indexes->list[i], 1, input->grouped, scheme,
 					 input->snapshot);
@@ -666,6 +668,7 @@ read_word(ShPairsInput *input, int word, ShIdxSort *sort)
 			shpairs_progress_add(input->progress, count);
 		}
 		end_entries(&entries);
+		pfree(scheme);
 	}
 }
 

@@ -305,7 +305,7 @@ take(Reader *reader)
 		if (input->count > 0)
 			break;
 	}
-	if (reader->complete)
+	if (reader->complete && bucket->nwords > 1)
 		shpairs_collector_finish(&reader->collector);
 }
 
@@ -456,7 +456,7 @@ end_walk(ShPairsWalks *walks)
 }
 
 /*
- * If any of the current buckets does not fit in memory, divide all into chunks.
+ * Divide the current buckets into chunks, as any of them does not fit in memory.
  */
 static void
 divide_buckets(ShPairsWalks *walks)
@@ -464,8 +464,6 @@ divide_buckets(ShPairsWalks *walks)
 	int			nsides = walks->nsides;
 	ShPairsChunks *chunks;
 
-	if (walks->readers[0].complete && walks->readers[nsides - 1].complete)
-		return;
 	chunks = shpairs_chunks_begin(walks->inputs, nsides, &walks->readers[0].collector.bucket,
 								  walks->sink);
 	for (int i = 0; i < nsides; i++)
@@ -482,7 +480,7 @@ divide_buckets(ShPairsWalks *walks)
 bool
 shpairs_walks_next(ShPairsWalks *walks, ShPairsBucket **a, ShPairsBucket **b)
 {
-	if (shpairs_chunks_next(&walks->chunks, a, b))
+	if (walks->chunks != NULL && shpairs_chunks_next(&walks->chunks, a, b))
 		return true;
 	while (walks->walk < walks->plan->nwalks)
 	{
@@ -491,8 +489,11 @@ shpairs_walks_next(ShPairsWalks *walks, ShPairsBucket **a, ShPairsBucket **b)
 		{
 			*a = &walks->readers[0].collector.bucket;
 			*b = &walks->readers[walks->nsides - 1].collector.bucket;
-			divide_buckets(walks);
-			(void) shpairs_chunks_next(&walks->chunks, a, b);
+			if (!walks->readers[0].complete || !walks->readers[walks->nsides - 1].complete)
+			{
+				divide_buckets(walks);
+				(void) shpairs_chunks_next(&walks->chunks, a, b);
+			}
 			return true;
 		}
 		end_walk(walks);

@@ -316,7 +316,8 @@ CALL require_plan(:'self_join', 'Nested Loop', 'Index Scan using t_fp');
 SELECT format('CALL measure(%L, ''simhash'', %s, NULL, %L)',
 			  CASE WHEN round > 0 THEN measured ELSE 'warming up' END, per, statement)
 FROM generate_series(0, :rounds) round,
-	(VALUES (1, 'look-up 15', 1000, format(:'within', 15, 1000)),
+	(VALUES (0, 'look-up 2', 1000, format(:'within', 2, 1000)),
+			(1, 'look-up 15', 1000, format(:'within', 15, 1000)),
 			(2, 'look-up 31', 1000, format(:'within', 31, 1000)),
 			(3, 'look-up 52', 100, format(:'within', 52, 100)))
 		s(place, measured, per, statement)
@@ -347,9 +348,10 @@ RESET enable_indexscan;
 RESET enable_bitmapscan;
 
 -- all pairs
-SELECT 'CALL measure(''pairs 31'', ''simhash'', 1, NULL,'
-	   ' ''SELECT count(*) FROM simhash_find_all(''''t_fp''''::regclass, 31)'')'
-FROM generate_series(1, :rounds)
+SELECT format('CALL measure(%L, ''simhash'', 1, NULL, %L)', 'pairs ' || distance,
+			  format('SELECT count(*) FROM simhash_find_all(''t_fp''::regclass, %s)', distance))
+FROM generate_series(1, :rounds) round, (VALUES (2), (8), (31)) d(distance)
+ORDER BY distance, round
 \gexec
 SET enable_seqscan = off;
 SELECT format('CALL measure(''pairs 31'', ''self-join'', %s, ''pairs within 31 of some rows'', %L)', :share, :'self_join')

@@ -130,6 +130,13 @@ naive_filter(Page leaf, int first, int end, ShPermuted query, int radius, uint16
 	return n;
 }
 
+/* what is wrong with a page of whatever tree and level it claims to be of */
+static const char *
+problem_of(Page page)
+{
+	return shidx_page_problem(page, shidx_page_tree(page), shidx_page_level(page));
+}
+
 static void
 read_leaf(Page leaf, ShIdxKey key)
 {
@@ -174,7 +181,7 @@ read_leaf(Page leaf, ShIdxKey key)
 	{
 		shidx_set_count(leaf, count + 1);
 		shidx_set_entry(leaf, count, shidx_make_key(key.group, key.fp, row));
-		require(shidx_leaf_row(leaf, count) == row && shidx_page_problem_anywhere(leaf) == NULL);
+		require(shidx_leaf_row(leaf, count) == row && problem_of(leaf) == NULL);
 	}
 	shidx_clear_dead(leaf);
 }
@@ -251,6 +258,6 @@ fuzz_one(void)
 	make_page(kind & 1, kind & 2 ? 1 + kind / 64 : 0);
 	key = take_key(kind & 1);
 	damage();
-	if (shidx_page_problem_anywhere(block->data) == NULL)
+	if (problem_of(block->data) == NULL)
 		read_page(block->data, key);
 }
