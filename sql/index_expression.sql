@@ -478,5 +478,17 @@ REVOKE ALL ON doc FROM regress_simhash_reader;
 REVOKE ALL ON SCHEMA index_expression_test FROM regress_simhash_reader;
 DROP ROLE regress_simhash_reader;
 
+--
+-- A function of an index can read the index in the middle of its build
+--
 SET client_min_messages = warning;
+CREATE TABLE looked_at AS SELECT i::bigint::simhash AS fp FROM generate_series(1, 1000) i;
+CREATE FUNCTION looking(simhash) RETURNS simhash LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	PERFORM public.get_raw_page('index_expression_test.looked_at_fp', 0);
+	RETURN $1;
+END $$;
+CREATE INDEX looked_at_fp ON looked_at USING simhash (looking(fp));
+SELECT simhash_index_check('looked_at_fp', true) \gset
+
 DROP SCHEMA index_expression_test CASCADE;
