@@ -34,7 +34,7 @@ LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE OPERATOR CLASS mine FOR TYPE %s USING simhash AS %s', kind, operators);
 	valid := amvalidate(oid) FROM pg_opclass WHERE opcname = 'mine';
-	SELECT a.state, replace(a.message, 'index_classes_test.', ''), a.detail INTO state, message, detail
+	SELECT a.state, replace(replace(a.message, 'index_classes_test.', ''), 'public.', ''), a.detail INTO state, message, detail
 	FROM attempt(format('CREATE INDEX mine ON t USING simhash (%s mine)', (SELECT attname FROM pg_attribute
 		WHERE attrelid = 't'::regclass AND attnum > 1 AND atttypid = kind::regtype))) a;
 	DROP OPERATOR FAMILY mine USING simhash CASCADE;

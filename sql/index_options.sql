@@ -137,7 +137,8 @@ CREATE TEMP TABLE titles (title text) ON COMMIT DELETE ROWS;
 CREATE INDEX titles_title ON titles USING simhash (title title_ops);
 ALTER FUNCTION title_fp STABLE;
 INSERT INTO titles VALUES ('one title');
-SELECT state, message FROM attempt('REINDEX TABLE titles');
+-- from 17 on with the name of the schema
+SELECT state, replace(message, 'index_options_test.', '') AS message FROM attempt('REINDEX TABLE titles');
 BEGIN;
 INSERT INTO titles VALUES ('one title');
 SELECT simhash_index_check('titles_title', true) \gset
