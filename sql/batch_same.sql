@@ -282,6 +282,21 @@ SELECT * FROM (SELECT count(*), min(distance), max(distance)
 	(SELECT count(*), count(DISTINCT cluster), max(cluster), max(size)
 	FROM simhash_find_clusters('many_fp', 0, 'a.id % 4 = b.id % 4')) b;
 RESET maintenance_work_mem;
+-- more fingerprints that have near rows than 16 bits can number, and the longest list with a condition
+TRUNCATE many;
+INSERT INTO many SELECT i, 0, 'a', bits('m' || i / 2), NULL FROM generate_series(1, 140001) i;
+CREATE FUNCTION wrong_twins(keep text, OUT duplicates bigint, OUT wrong bigint, OUT kept bigint) LANGUAGE sql AS $$
+	SELECT count(*), count(*) FILTER (WHERE x.id / 2 <> y.id / 2 OR x.id = y.id), count(*) FILTER (WHERE y.id % 2 = 0)
+	FROM simhash_find_duplicates('many_fp', 0, keep, 'a.weight = b.weight') d
+		JOIN many x ON x.ctid = duplicate JOIN many y ON y.ctid = keeper
+$$;
+SELECT keep, w.* FROM unnest('{id,id DESC,"md5(id::text) COLLATE \"C\""}'::text[]) keep, wrong_twins(keep) w;
+SELECT count(*), count(DISTINCT cluster), max(cluster), max(size)
+FROM simhash_find_clusters('many_fp', 0, 'a.weight = b.weight');
+CREATE TABLE few AS SELECT i AS id, 1::bigint::simhash AS fp FROM generate_series(1, 5) i;
+CREATE INDEX few_fp ON few USING simhash (fp);
+SELECT count(*) FROM simhash_find_duplicates('few_fp', 3,
+	(SELECT string_agg('id % ' || i, ', ' ORDER BY i) FROM generate_series(1, 1661) i), 'true');
 SELECT count(*) FROM simhash_stat_progress;
 
 --

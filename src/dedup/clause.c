@@ -31,10 +31,10 @@
 #include "dedup/rows.h"
 
 /*
- * the most items of a list: the sort by it has two columns more, for the row and the
- * caller's number
+ * the most items of a list: the sort by it has three columns more, for the group, the
+ * row and the caller's number
  */
-#define MAX_ITEMS	(MaxTupleAttributeNumber - 2)
+#define MAX_ITEMS	(MaxTupleAttributeNumber - 3)
 
 /* Positions in the query are made to refer to the argument. */
 static void

@@ -313,7 +313,7 @@ shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes)
 	heaps->heaps = palloc(sizeof(ShDupHeap));
 	heaps->nsides = nindexes;
 	/* all tables before all indexes */
-	for (int i = 0; i < nindexes; i++)
+	for (int i = 0; i < nindexes && nindexes > 1; i++)
 		shdup_lock_table(indexes[i]);
 	for (int i = 0; i < nindexes; i++)
 	{

@@ -373,9 +373,6 @@ shdup_members_end(ShDupMembers *members)
 	BufFileClose(members->file);
 }
 
-/* in the order, added to the number of the element of an odd row */
-#define ODD_ELEMENT		((uint32) 1 << 31)
-
 /* members.join: remember the pair */
 static void
 add_near_pair(ShDupMembers *members, uint32 a, uint32 b)
@@ -407,6 +404,41 @@ shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most, int nwords,
 }
 
 /*
+ * For each element, where the first row of its component is, so that sorting by this takes
+ * the rows of a component together, and the components in the order of the table: the
+ * upper 32 bits of the number of the row.  Components that begin on one page are taken
+ * together.
+ */
+static uint32 *
+find_first_pages(ShDupNearRows *near)
+{
+	ShDupUnionFind *elements = &near->members.elements;
+	uint32	   *pages = MemoryContextAllocHuge(CurrentMemoryContext,
+											   Max(elements->count, 1) * sizeof(uint32));
+	ShDupMember member;
+
+	for (uint32 i = 0; i < elements->count; i++)
+	{
+		shcompat_check_at(i);
+		pages[i] = PG_UINT32_MAX;
+	}
+	while (shdup_members_next(&near->members, &member))
+	{
+		uint32		root = shdup_union_find_root(elements, (uint32) member.element);
+
+		CHECK_FOR_INTERRUPTS();
+		pages[root] = Min(pages[root], (uint32) ((member.row & ~SHDUP_ODD) >> 16));
+	}
+	for (uint32 i = 0; i < elements->count; i++)
+	{
+		shcompat_check_at(i);
+		pages[i] = pages[shdup_union_find_root(elements, i)];
+	}
+	shpairs_seek_file(near->members.file, 0);
+	return pages;
+}
+
+/*
  * Sort the rows that have a near-duplicate, or those that are wanted, to be read once or
  * twice.
  */
@@ -414,10 +446,10 @@ static void
 sort_near_rows(ShDupNearRows *near, ShDupWantedRows wanted, bool twice)
 {
 	const ShDupElement *elements = near->members.elements.elements;
-	bool		grouped = wanted == SHDUP_BY_COMPONENT;
 	ShDupMember member;
 
-	shdup_order_start(near->order, grouped);
+	shdup_progress_phase(SHDUP_PHASE_ORDER, 0);
+	shdup_order_start(near->order, wanted == SHDUP_BY_COMPONENT ? find_first_pages(near) : NULL);
 	while (shdup_members_next(&near->members, &member))
 	{
 		const ShDupElement *element = &elements[member.element];
@@ -427,12 +459,8 @@ sort_near_rows(ShDupNearRows *near, ShDupWantedRows wanted, bool twice)
 			continue;
 		if (element->has_near || shdup_element_rows(element) > 1)
 		{
-			uint32		component = grouped ?
-				shdup_union_find_root(&near->members.elements, (uint32) member.element) : 0;
-
-			shdup_order_add(near->order, component, member.row & ~SHDUP_ODD,
-							(uint32) member.element |
-							((member.row & SHDUP_ODD) != 0 ? ODD_ELEMENT : 0));
+			shdup_order_add(near->order, member.row & ~SHDUP_ODD, (uint32) member.element |
+							((member.row & SHDUP_ODD) != 0 ? SHDUP_ODD_NUMBER : 0));
 			near->count++;
 		}
 	}
@@ -449,9 +477,9 @@ shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element)
 {
 	if (!shdup_order_next(near->order, row, element))
 		return false;
-	if ((*element & ODD_ELEMENT) != 0)
+	if ((*element & SHDUP_ODD_NUMBER) != 0)
 		*row |= SHDUP_ODD;
-	*element &= ~ODD_ELEMENT;
+	*element &= ~SHDUP_ODD_NUMBER;
 	return true;
 }
 

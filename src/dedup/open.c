@@ -27,6 +27,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
@@ -275,13 +276,18 @@ check_index(Oid index, ShDupAccess access)
 }
 
 /*
- * Lock the table of an index with AccessShareLock until the end of the transaction, for a
- * caller that opens several with SHDUP_ACCESS_ROWS.  Reports errors as shdup_open does.
+ * Lock the table of an index and its partitions with AccessShareLock until the end of the
+ * transaction, for a caller that opens several indexes with SHDUP_ACCESS_ROWS.  Reports
+ * errors as shdup_open does.
  */
 void
 shdup_lock_table(Oid index)
 {
-	LockRelationOid(check_index(index, SHDUP_ACCESS_ROWS), AccessShareLock);
+	Oid			table = check_index(index, SHDUP_ACCESS_ROWS);
+
+	LockRelationOid(table, AccessShareLock);
+	if (get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE)
+		list_free(find_all_inheritors(table, AccessShareLock, NULL));
 }
 
 /*

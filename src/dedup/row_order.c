@@ -36,9 +36,10 @@ static const ShDupClause keep_clause = {
 
 struct ShDupOrder
 {
-	bool		grouped;		/* groups come first */
+	/* what comes first, of each number of the caller's; or NULL */
+	const uint32 *groups;
 
-	/* values are groups and the caller's numbers for the rows */
+	/* values are the caller's numbers for the rows */
 	ShIdxSort  *by_row;
 
 	/* the items of a list, unless there are none, to be computed from rows */
@@ -62,7 +63,8 @@ static void
 begin_by_keep(ShDupOrder *order, bool twice)
 {
 	const Query *query = order->query;
-	int			nkeys = order->grouped + order->nitems + 1;
+	int			first_item = order->groups != NULL ? 1 : 0;
+	int			nkeys = first_item + order->nitems + 1;
 	TupleDesc	desc = CreateTemplateTupleDesc(nkeys + 1);
 	AttrNumber *columns = palloc(nkeys * sizeof(AttrNumber));
 	Oid		   *operators = palloc(nkeys * sizeof(Oid));
@@ -71,14 +73,14 @@ begin_by_keep(ShDupOrder *order, bool twice)
 
 	for (int i = 0; i < nkeys; i++)
 		columns[i] = i + 1;
-	if (order->grouped)
+	if (order->groups != NULL)
 	{
 		TupleDescInitEntry(desc, 1, NULL, INT8OID, -1, 0);
 		operators[0] = Int8LessOperator;
 	}
 	for (int i = 0; i < order->nitems; i++)
 	{
-		int			key = order->grouped + i;
+		int			key = first_item + i;
 		SortGroupClause *item = list_nth_node(SortGroupClause, query->sortClause, i);
 		Node	   *expression = get_sortgroupclause_expr(item, query->targetList);
 
@@ -152,23 +154,32 @@ shdup_order_begin(const ShDupHeaps *heaps, Snapshot snapshot, const char *keep)
 }
 
 /*
- * Begin to add rows.  If they are grouped, the order is that of groups first.
+ * Begin to add rows.  With groups, the rows of the lowest one come first; there is one for
+ * each of the caller's numbers, without SHDUP_ODD_NUMBER, and they must remain.
  */
 void
-shdup_order_start(ShDupOrder *order, bool grouped)
+shdup_order_start(ShDupOrder *order, const uint32 *groups)
 {
-	order->grouped = grouped;
-	order->by_row = shidx_sort_begin_grouped(maintenance_work_mem, grouped && order->nitems == 0);
+	order->groups = groups;
+	order->by_row = shidx_sort_begin_grouped(maintenance_work_mem,
+											 groups != NULL && order->nitems == 0);
+}
+
+/* the group of one of the caller's numbers; 0 if there are none */
+static inline uint32
+group_of(const ShDupOrder *order, uint32 number)
+{
+	return order->groups != NULL ? order->groups[number & ~SHDUP_ODD_NUMBER] : 0;
 }
 
 /*
- * Add a row that the snapshot sees, with its group and the caller's number for it.
+ * Add a row that the snapshot sees, with the caller's number for it.
  */
 void
-shdup_order_add(ShDupOrder *order, uint32 group, ShPairsRow row, uint32 number)
+shdup_order_add(ShDupOrder *order, ShPairsRow row, uint32 number)
 {
-	shidx_sort_add_grouped(order->by_row, order->nitems == 0 ? group : 0, row,
-						   (uint64) group << 32 | number);
+	shidx_sort_add_grouped(order->by_row, order->nitems == 0 ? group_of(order, number) : 0,
+						   row, number);
 }
 
 /*
@@ -178,6 +189,7 @@ static void
 sort_by_keep(ShDupOrder *order)
 {
 	int			ncolumns = order->slot->tts_tupleDescriptor->natts;
+	int			first_item = ncolumns - 2 - order->nitems;
 	TupleTableSlot *sorted = MakeSingleTupleTableSlot(order->slot->tts_tupleDescriptor,
 													  &TTSOpsVirtual);
 	ExprContext *context = GetPerTupleExprContext(order->estate);
@@ -190,9 +202,9 @@ sort_by_keep(ShDupOrder *order)
 		context->ecxt_scantuple = shdup_read(&order->reader, item.key);
 		ExecClearTuple(sorted);
 		memset(sorted->tts_isnull, false, ncolumns);
-		sorted->tts_values[0] = Int64GetDatum((int64) (item.value >> 32));
-		for (int i = order->grouped; i < ncolumns - 2; i++)
-			sorted->tts_values[i] = ExecEvalExprSwitchContext(order->items[i - order->grouped], context,
+		sorted->tts_values[0] = Int64GetDatum(group_of(order, (uint32) item.value));
+		for (int i = first_item; i < ncolumns - 2; i++)
+			sorted->tts_values[i] = ExecEvalExprSwitchContext(order->items[i - first_item], context,
 															  &sorted->tts_isnull[i]);
 		sorted->tts_values[ncolumns - 2] = Int64GetDatum((int64) item.key);
 		sorted->tts_values[ncolumns - 1] = Int32GetDatum((int32) item.value);

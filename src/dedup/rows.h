@@ -141,12 +141,16 @@ extern void shdup_look_up(ShDup *rows, uint32 group, ShPairsRow *numbers,
 						  size_t count);
 
 /* row_order.c: rows in the order in which they are kept */
+
+/* added to a caller's number: the row is odd */
+#define SHDUP_ODD_NUMBER	((uint32) 1 << 31)
+
 typedef struct ShDupOrder ShDupOrder;
 
 extern ShDupOrder *shdup_order_begin(const ShDupHeaps *heaps, Snapshot snapshot,
 									 const char *keep);
-extern void shdup_order_start(ShDupOrder *order, bool grouped);
-extern void shdup_order_add(ShDupOrder *order, uint32 group, ShPairsRow row, uint32 number);
+extern void shdup_order_start(ShDupOrder *order, const uint32 *groups);
+extern void shdup_order_add(ShDupOrder *order, ShPairsRow row, uint32 number);
 extern void shdup_order_sort(ShDupOrder *order, bool twice);
 extern bool shdup_order_next(ShDupOrder *order, ShPairsRow *row, uint32 *number);
 extern void shdup_order_again(ShDupOrder *order);

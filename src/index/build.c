@@ -624,9 +624,11 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 	/*
 	 * Of a page that was read before it was written, a buffer would keep
 	 * zeros.  Others can open an index that is built concurrently, and
-	 * functions of an index expression can read this one in any build.
+	 * functions that a build calls can read this one.
 	 */
-	shcompat_drop_buffers(index);
+	if (info->ii_Concurrent || info->ii_Expressions != NIL || info->ii_Predicate != NIL ||
+		shidx_computes_fingerprints(index))
+		shcompat_drop_buffers(index);
 	return result;
 }
 

@@ -53,6 +53,9 @@ CREATE FUNCTION time_once(query text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
 	started float8 := cpu_time();
 BEGIN
+	IF started IS NULL THEN
+		RAISE EXCEPTION 'this system does not tell the CPU time of a process';
+	END IF;
 	EXECUTE query;
 	RETURN 1000 * (cpu_time() - started);
 END $$;
