@@ -115,8 +115,8 @@ typedef enum ShDupWantedRows
 {
 	SHDUP_ALL_ROWS,
 	SHDUP_ODD_ROWS,
-	SHDUP_BY_COMPONENT			/* all, those of a component of elements, which
-								 * have been joined, together */
+	SHDUP_BY_COMPONENT			/* all, those of a component of elements,
+								 * which have been joined, together */
 } ShDupWantedRows;
 
 /* members.c */

@@ -50,7 +50,10 @@ struct ShDupOrder
 	ExprState **items;
 	ShDupRowReader reader;
 
-	/* columns: the group if it counts, items of the list, row, caller's number */
+	/*
+	 * columns: the group if it counts, items of the list, row, caller's
+	 * number
+	 */
 	Tuplesortstate *by_keep;
 	TupleTableSlot *slot;
 };
