@@ -35,7 +35,7 @@ def draw(file):
     most = max(int(r['rows']) for r in data)
     p = Picture(900, 521, 'Time by number of rows',
                 'Three panels, both axes logarithmic: CPU time of a lookup, of an index build and of '
-                'the search for all pairs, for 100,000 to 100,000,000 rows, beside the alternatives.')
+                'the search for all pairs, for 100,000 to 10,000,000 rows, beside the alternatives.')
     p.text(24, 32, '*Time by number of rows,* beside the alternatives (CPU time, logarithmic axes)',
            size=16)
     for n, (title, (low, high), lines) in enumerate(PANELS):
