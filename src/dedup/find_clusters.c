@@ -62,7 +62,7 @@ typedef struct RowClusters
 	Row		   *rows;
 	uint32	   *bunches;		/* the first one of each element, or NO_ROW */
 
-	/* roots of several rows, in the order of these */
+	/* roots of several rows, in the order of these; NULL if not yet needed */
 	uint32		nroots;
 	uint32	   *roots;
 	uint32		next_to_number;
@@ -184,7 +184,7 @@ add_clustered_row(RowClusters *clusters, ShPairsRow row, uint32 element)
 #include "lib/sort_template.h"
 
 /*
- * All rows have been added: list the roots of several.
+ * List the roots of several rows, after all rows have been added.
  */
 static void
 list_roots(RowClusters *clusters)
@@ -251,7 +251,6 @@ make_clusters(ShDupNearRows *near, ShDupRowCheck *check)
 		add_clustered_row(clusters, row, element);
 		shdup_check_release(check);
 	}
-	list_roots(clusters);
 	return clusters;
 }
 
@@ -281,6 +280,8 @@ number_by_fingerprint(RowClusters *clusters, const ShDupElement *elements)
 static void
 number_by_first_rows(RowClusters *clusters, ShPairsRow end, uint64 *count)
 {
+	if (clusters->roots == NULL)
+		list_roots(clusters);
 	for (; clusters->next_to_number < clusters->nroots; clusters->next_to_number++)
 	{
 		Row		   *row = &clusters->rows[clusters->roots[clusters->next_to_number]];
@@ -470,8 +471,6 @@ cluster_rows(ClusterFinder *finder, ShDupRowCheck *check)
 	shdup_check_forget(check);
 	if (!shdup_check_is_needless(check))
 	{
-		if (!by_group)
-			shdup_near_rows_join(&near, true);
 		shdup_near_rows_sort(&near, by_group ? SHDUP_ODD_ROWS : SHDUP_BY_COMPONENT);
 		clusters = make_clusters(&near, check);
 		if (!by_group)
@@ -481,7 +480,7 @@ cluster_rows(ClusterFinder *finder, ShDupRowCheck *check)
 	}
 	if (by_group)
 	{
-		shdup_near_rows_join(&near, false);
+		shdup_near_rows_join(&near);
 		return_cluster_members(finder, &near.members, clusters);
 	}
 	if (clusters != NULL)

@@ -401,6 +401,7 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	DuplicateFinder finder = {0};
 	ShDupCall	call;
 	ShDupRowCheck *check;
+	bool		by_fingerprints;
 
 	if (!shdup_begin_indexes(fcinfo, SHDUP_FIND_DUPLICATES, 1, 4, &call))
 		return (Datum) 0;
@@ -410,19 +411,13 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	shdup_search(&call, &finder.near.members.sink);
 	shdup_members_finish(&finder.near.members);
 	shdup_check_forget(check);
-	if (shdup_check_is_needless(check))
-	{
-		shdup_near_rows_sort(&finder.near, SHDUP_ALL_ROWS);
-		shdup_result_begin(&finder.result, call.result);
+	by_fingerprints = shdup_check_is_needless(check);
+	shdup_near_rows_sort(&finder.near, by_fingerprints ? SHDUP_ALL_ROWS : SHDUP_BY_COMPONENT);
+	shdup_result_begin(&finder.result, call.result);
+	if (by_fingerprints)
 		decide_by_fingerprints(&finder);
-	}
 	else
-	{
-		shdup_near_rows_join(&finder.near, true);
-		shdup_near_rows_sort(&finder.near, SHDUP_BY_COMPONENT);
-		shdup_result_begin(&finder.result, call.result);
 		decide_by_checks(&finder, check);
-	}
 
 	shdup_near_rows_end(&finder.near);
 	shdup_end_heaps(&call);

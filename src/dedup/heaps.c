@@ -313,8 +313,11 @@ shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes)
 	heaps->heaps = palloc(sizeof(ShDupHeap));
 	heaps->nsides = nindexes;
 	/* all tables before all indexes */
-	for (int i = 0; i < nindexes && nindexes > 1; i++)
-		shdup_lock_table(indexes[i]);
+	if (nindexes > 1)
+	{
+		for (int i = 0; i < nindexes; i++)
+			shdup_lock_table(indexes[i]);
+	}
 	for (int i = 0; i < nindexes; i++)
 	{
 		ShDupSide  *side = &heaps->sides[i];

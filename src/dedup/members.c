@@ -513,11 +513,10 @@ find_places(ShDupNearRows *near, uint32 *nplaces)
 }
 
 /*
- * Join the elements of all pairs after the search, or only those that have rows that are
- * not odd.
+ * Join the elements of all pairs, or only those that have rows that are not odd.
  */
-void
-shdup_near_rows_join(ShDupNearRows *near, bool odd_too)
+static void
+join_near_pairs(ShDupNearRows *near, bool odd_too)
 {
 	ShDupUnionFind *elements = &near->members.elements;
 	ShDupNumberPair pair;
@@ -533,6 +532,15 @@ shdup_near_rows_join(ShDupNearRows *near, bool odd_too)
 }
 
 /*
+ * Join the elements of all pairs after the search, for rows that are not odd.
+ */
+void
+shdup_near_rows_join(ShDupNearRows *near)
+{
+	join_near_pairs(near, false);
+}
+
+/*
  * Sort the rows that are wanted after the members have been finished, and make the
  * lists of neighbors.  Runs the functions of the list.
  */
@@ -542,6 +550,8 @@ shdup_near_rows_sort(ShDupNearRows *near, ShDupWantedRows wanted)
 	uint32		nelements = near->members.elements.count;
 	bool		fit = neighbors_fit(&near->neighbors, nelements);
 
+	if (wanted == SHDUP_BY_COMPONENT)
+		join_near_pairs(near, true);
 	shpairs_seek_file(near->members.file, 0);
 	sort_near_rows(near, wanted, !fit);
 	/* pairs are read twice, or once and then both items of each */

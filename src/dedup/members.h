@@ -115,14 +115,14 @@ typedef enum ShDupWantedRows
 {
 	SHDUP_ALL_ROWS,
 	SHDUP_ODD_ROWS,
-	SHDUP_BY_COMPONENT			/* all, those of a component of elements,
-								 * which have been joined, together */
+	SHDUP_BY_COMPONENT			/* all, those of a component of elements
+								 * together; joins these */
 } ShDupWantedRows;
 
 /* members.c */
 extern void shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most,
 								  int nwords, const char *keep);
-extern void shdup_near_rows_join(ShDupNearRows *near, bool odd_too);
+extern void shdup_near_rows_join(ShDupNearRows *near);
 extern void shdup_near_rows_sort(ShDupNearRows *near, ShDupWantedRows wanted);
 extern bool shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element);
 extern void shdup_near_rows_end(ShDupNearRows *near);

@@ -66,7 +66,7 @@ static void
 begin_by_keep(ShDupOrder *order, bool twice)
 {
 	const Query *query = order->query;
-	int			first_item = order->groups != NULL ? 1 : 0;
+	int			first_item = order->groups != NULL;
 	int			nkeys = first_item + order->nitems + 1;
 	TupleDesc	desc = CreateTemplateTupleDesc(nkeys + 1);
 	AttrNumber *columns = palloc(nkeys * sizeof(AttrNumber));
@@ -192,7 +192,7 @@ static void
 sort_by_keep(ShDupOrder *order)
 {
 	int			ncolumns = order->slot->tts_tupleDescriptor->natts;
-	int			first_item = ncolumns - 2 - order->nitems;
+	int			first_item = order->groups != NULL;
 	TupleTableSlot *sorted = MakeSingleTupleTableSlot(order->slot->tts_tupleDescriptor,
 													  &TTSOpsVirtual);
 	ExprContext *context = GetPerTupleExprContext(order->estate);

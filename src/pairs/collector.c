@@ -172,8 +172,8 @@ collect_repeat(ShPairsCollector *collector, ShPairsRow row)
 }
 
 /*
- * Add an entry that has the value of the last key, or one that no key has.  Returns
- * false if there is no room for it.
+ * Add an entry that has the value of the last key, or one that no key has.  Its value may
+ * be one of the bucket's records.  Returns false if there is no room for it.
  */
 static inline bool
 collect_entry(ShPairsCollector *collector, const uint64 *value, int nwords, ShPairsRow row)
@@ -185,7 +185,7 @@ collect_entry(ShPairsCollector *collector, const uint64 *value, int nwords, ShPa
 		return collect_repeat(collector, row);
 	if (!has_key_room(collector, bucket->nkeys))
 		return false;
-	memcpy(bucket->values + bucket->nkeys * nwords, value, nwords * sizeof(uint64));
+	memmove(bucket->values + bucket->nkeys * nwords, value, nwords * sizeof(uint64));
 	bucket->starts[bucket->nkeys++] = bucket->nrows;
 	bucket->rows[bucket->nrows++] = row;
 	bucket->last_repeated = false;
@@ -248,15 +248,7 @@ shpairs_collector_finish(ShPairsCollector *collector)
 		const uint64 *record = bucket->values + i * record_words;
 
 		shcompat_check_at(i);
-		if (bucket->nkeys > 0 &&
-			shpairs_compare(shpairs_value(bucket, bucket->nkeys - 1), record, nwords) == 0)
-		{
-			(void) collect_repeat(collector, record[nwords]);
-			continue;
-		}
-		bucket->starts[bucket->nkeys] = bucket->nrows;
-		bucket->rows[bucket->nrows++] = record[nwords];
-		memmove(bucket->values + bucket->nkeys++ * nwords, record, nwords * sizeof(uint64));
-		bucket->last_repeated = false;
+		/* there is room, so the array of the records stays where it is */
+		(void) collect_entry(collector, record, nwords, record[nwords]);
 	}
 }
