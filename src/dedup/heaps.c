@@ -312,7 +312,7 @@ shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes)
 	heaps->count = 0;
 	heaps->heaps = palloc(sizeof(ShDupHeap));
 	heaps->nsides = nindexes;
-	/* all tables before all indexes */
+	/* all tables before all indexes, but for partitions attached meanwhile */
 	if (nindexes > 1)
 	{
 		for (int i = 0; i < nindexes; i++)

@@ -286,6 +286,9 @@ shdup_lock_table(Oid index)
 	Oid			table = check_index(index, SHDUP_ACCESS_ROWS);
 
 	LockRelationOid(table, AccessShareLock);
+	/* as in shdup_open, before waiting for the partitions */
+	if (check_index(index, SHDUP_ACCESS_ROWS) != table)
+		report_missing_index(index);
 	if (get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE)
 		list_free(find_all_inheritors(table, AccessShareLock, NULL));
 }
