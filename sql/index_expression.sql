@@ -479,7 +479,7 @@ REVOKE ALL ON SCHEMA index_expression_test FROM regress_simhash_reader;
 DROP ROLE regress_simhash_reader;
 
 --
--- A function of an index can read the index in the middle of its build
+-- The functions of an index can read the index in the middle of its build
 --
 SET client_min_messages = warning;
 CREATE TABLE looked_at AS SELECT i::bigint::simhash AS fp FROM generate_series(1, 1000) i;
@@ -490,5 +490,14 @@ BEGIN
 END $$;
 CREATE INDEX looked_at_fp ON looked_at USING simhash (looking(fp));
 SELECT simhash_index_check('looked_at_fp', true) \gset
+CREATE FUNCTION looking_hash(a int, seed bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	PERFORM public.get_raw_page('index_expression_test.looked_at_a_fp', 0);
+	RETURN hashint4extended(a, seed);
+END $$;
+CREATE OPERATOR CLASS looking_ops FOR TYPE int USING simhash AS OPERATOR 1 =, FUNCTION 1 looking_hash(int, bigint);
+ALTER TABLE looked_at ADD a int DEFAULT 1;
+CREATE INDEX looked_at_a_fp ON looked_at USING simhash (a looking_ops, fp);
+SELECT simhash_index_check('looked_at_a_fp', true) \gset
 
 DROP SCHEMA index_expression_test CASCADE;

@@ -627,7 +627,7 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 	 * functions that a build calls can read this one.
 	 */
 	if (info->ii_Concurrent || info->ii_Expressions != NIL || info->ii_Predicate != NIL ||
-		shidx_computes_fingerprints(index))
+		shidx_computes_fingerprints(index) || shidx_is_grouped(index))
 		shcompat_drop_buffers(index);
 	return result;
 }
