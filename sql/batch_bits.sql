@@ -166,7 +166,8 @@ CREATE FUNCTION compare_width(n int) RETURNS TABLE (bits int, pairs bigint, diff
 BEGIN
 	CALL make_rows(n);
 	RETURN QUERY SELECT n, (SELECT count(*) FROM near), string_agg(compare_at(r), '; ' ORDER BY r)
-	FROM (SELECT DISTINCT unnest(ARRAY[0, 1, n / 32, n / 8 - 1, n / 3, n - 1, n]) AS r) radii WHERE r >= 0;
+	FROM (SELECT DISTINCT unnest(CASE effort(0, 1) WHEN 0 THEN ARRAY[1, n / 8 - 1, n / 3]
+		ELSE ARRAY[0, 1, n / 32, n / 8 - 1, n / 3, n - 1, n] END) AS r) radii WHERE r >= 0;
 END $$;
 SELECT * FROM compare_width(8)
 UNION ALL SELECT * FROM compare_width(64)

@@ -33,8 +33,8 @@ BEGIN
 		EXECUTE format('CREATE INDEX %1$s_tenant ON %1$s USING simhash (tenant, fp)', t);
 	END LOOP;
 END $$;
-SELECT c.* FROM unnest('{clustered,duplicated,skewed}'::text[]) t, unnest('{43,62,tenant}'::text[]) i,
-	compare_parallel(searches_of(t || '_' || i, '{0,3,7,9}')) c;
+SELECT c.* FROM unnest('{clustered,duplicated,skewed}'::text[]) t, (VALUES ('43', '{0,3,9}'::int[]), ('62', '{7}'),
+	('tenant', '{3}')) i (i, radii), compare_parallel(searches_of(t || '_' || i, radii)) c;
 
 -- memory that does not suffice for the large bucket in each process, and for
 -- which entries are sorted

@@ -59,7 +59,7 @@ CREATE FUNCTION compare_width(n int, random int, options text) RETURNS text LANG
 DECLARE
 	result text;
 BEGIN
-	CALL make_rows('doc', n, random / effort(5, 1));
+	CALL make_rows('doc', n, random / effort(12, 1));
 	EXECUTE format('CREATE INDEX doc_fp ON doc USING simhash (fp) WITH (%s)', options);
 	CALL make_queries(n);
 	TRUNCATE radii;

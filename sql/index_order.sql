@@ -64,17 +64,17 @@ BEGIN
 		ELSE 'ok' END;
 END $$;
 
--- all queries, and how the results are: one line if all is well
+-- all queries, in make check a part of them, and how the results are: one line if all is well
 CREATE FUNCTION all_ordered(index regclass)
-RETURNS TABLE (result text, times bigint) LANGUAGE plpgsql AS $$
+RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM simhash_index_check(index, true);
-	RETURN QUERY SELECT ordered(index, q.fp, c.condition, l.n), count(*)
+	RETURN QUERY SELECT DISTINCT ordered(index, q.fp, c.condition, l.n)
 	FROM query q,
 		(VALUES ('true'), ('D <= 3'), ('D <= 9'), ('D <= 40'), ('fp IS NOT NULL'), ('fp <~> 0 <= 30'),
 			('id % 3 = 0')) c(condition),
 		(VALUES (1), (5), (300), (2000), (NULL)) l(n)
-	GROUP BY 1 ORDER BY 1;
+	WHERE get_byte(decode(md5(concat(qno, condition, n)), 'hex'), 0) % effort(4, 1) = 0;
 END $$;
 
 -- What an index-only scan returns: 'ok', or what is wrong.
@@ -107,10 +107,10 @@ BEGIN
 	RETURN 'ok';
 END $$;
 CREATE FUNCTION all_index_only(index regclass)
-RETURNS TABLE (result text, times bigint) LANGUAGE sql AS $$
-	SELECT index_only(index, q.fp, r), count(*)
+RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT DISTINCT index_only(index, q.fp, r)
 	FROM query q, (VALUES (-1), (0), (3), (6), (20), (64)) r(r)
-	GROUP BY 1 ORDER BY 1
+	WHERE (qno + r) % effort(3, 1) = 0
 $$;
 
 -- before the first VACUUM no page is known to be visible to all
@@ -120,8 +120,8 @@ UNION ALL SELECT * FROM all_index_only('docs_fp');
 VACUUM docs;
 SELECT * FROM all_index_only('docs_fp');
 -- all rows within each radius, the farthest too
-SELECT ordered('docs_fp', q.fp, format('D <= %s', r), NULL) AS result, count(*) AS times
-FROM query q, generate_series(0, 64) r WHERE qno IN (2, 3, 6) GROUP BY 1 ORDER BY 1;
+SELECT DISTINCT ordered('docs_fp', q.fp, format('D <= %s', r), NULL)
+FROM query q, generate_series(0, 64, effort(4, 1)) r WHERE qno IN (2, 3, 6);
 -- some pages are, some are not; dead and new rows
 DELETE FROM docs WHERE id % 5 = 0 AND id > 2000;
 UPDATE docs SET fp = bits('u' || id) WHERE id % 7 = 0 AND id > 3000;
@@ -138,7 +138,7 @@ RESET work_mem;
 DROP INDEX docs_fp;
 
 -- other schemes
-CREATE FUNCTION all_with(options text) RETURNS TABLE (result text, times bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION all_with(options text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE INDEX built ON docs USING simhash (fp) WITH (%s)', options);
 	RETURN QUERY SELECT * FROM all_ordered('built') UNION ALL SELECT * FROM all_index_only('built');
