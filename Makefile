@@ -16,7 +16,7 @@
 #	make indent           lay out the sources by PostgreSQL's pgindent
 #	make pictures         draw the pictures of the documentation again
 #	make dist             the archive for PGXN, to try it
-#	make release          all that a release needs, into a directory: on Debian
+#	make release          write the files of a release into a directory: on Debian
 
 # files of these patterns, by their names here, where make may run elsewhere
 sources = $(sort $(patsubst $(srcdir)/%,%,$(wildcard $(addprefix $(srcdir)/,$(1)))))
@@ -85,7 +85,7 @@ $(shell mkdir -p $(sort $(dir $(OBJS))))
 
 # The pages and what they have links to.  They keep their folders, which DOCS would not.
 doc_target = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
-documents = README.md LICENSE CHANGELOG.md src/README.md test/bench/README.md \
+documents = README.md LICENSE src/text/LICENSE.unicode src/type/LICENSE.xxhash CHANGELOG.md src/README.md test/bench/README.md \
 	$(call sources,doc/*.md doc/pictures/*.md doc/pictures/*.svg examples/shards/*.sql test/drivers/*ith*)
 
 install: install-documentation

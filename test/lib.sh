@@ -96,8 +96,8 @@ find_server() {
 			die "$pg_config does not belong to a PostgreSQL server with its development files"
 		return 0
 	fi
-	for pg_config in pg_config $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null |
-		sort -t / -k 5nr)
+	for pg_config in pg_config $(ls -d /usr/lib/postgresql/*/bin/pg_config \
+		/usr/pgsql-*/bin/pg_config 2>/dev/null | sort -rV)
 	do
 		complete_server "$pg_config" && return 0
 	done

@@ -142,8 +142,7 @@ start_sort(Candidates *candidates)
 		CHECK_FOR_INTERRUPTS();
 		add_to_sort(candidates, &candidates->array[i]);
 	}
-	if (candidates->array != NULL)
-		pfree(candidates->array);
+	pfree(candidates->array);
 	candidates->array = NULL;
 	candidates->capacity = 0;
 	MemoryContextSwitchTo(old);
@@ -152,9 +151,8 @@ start_sort(Candidates *candidates)
 static void
 enlarge_candidates(Candidates *candidates)
 {
-	int64		capacity = Max(2 * candidates->capacity, FIRST_CAPACITY);
+	int64		capacity = Min(Max(2 * candidates->capacity, FIRST_CAPACITY), candidates->max);
 
-	capacity = Min(capacity, candidates->max);
 	if (candidates->array == NULL)
 		candidates->array = MemoryContextAllocHuge(candidates->context,
 												   capacity * sizeof(Candidate));
@@ -285,11 +283,9 @@ drop_returned(Candidates *candidates)
 {
 	if (candidates->next == 0)
 		return;
-	for (int64 i = 0; i < candidates->next; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		candidates->counts[candidates->array[i].distance]--;
-	}
+	/* these were all up to the distance of the last one */
+	memset(candidates->counts, 0,
+		   (candidates->array[candidates->next - 1].distance + 1) * sizeof(candidates->counts[0]));
 	candidates->count -= candidates->next;
 	memmove(candidates->array, candidates->array + candidates->next,
 			candidates->count * sizeof(Candidate));
@@ -667,12 +663,6 @@ shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys, bool
 	return true;
 }
 
-static inline int
-distance_of(const ShIdxOrdered *ordered, ShFingerprint fp)
-{
-	return shbits_distance(fp, ordered->candidates.centers[0]);
-}
-
 /*
  * Called when there are *limit candidates, and another one within *radius.
  * Raises *limit, or lowers *radius and drops the candidates beyond it.  Returns
@@ -700,7 +690,7 @@ collect_within(ShIdxOrdered *ordered, int *radius, int64 limit, int64 allowance,
 
 		for (int i = 0; i < matches->count && complete; i++)
 		{
-			int			distance = distance_of(ordered, matches->fps[i]);
+			int			distance = shbits_distance(matches->fps[i], ordered->candidates.centers[0]);
 
 			if (distance < ordered->next || distance > *radius)
 				continue;
@@ -914,7 +904,7 @@ next_streamed(ShIdxOrdered *ordered, ShFingerprint *fp, ItemPointer tid)
 	{
 		*fp = reader->matches.fps[match];
 		*tid = reader->matches.tids[match];
-		if (distance_of(ordered, *fp) == ordered->next)
+		if (shbits_distance(*fp, ordered->candidates.centers[0]) == ordered->next)
 			return true;
 	}
 	return false;
