@@ -1404,7 +1404,7 @@ COMMENT ON OPERATOR <~>(simhash_bits, simhash_bits) IS 'Hamming distance';
 CREATE FUNCTION simhash_within(a simhash_bits, b simhash_bits, radius integer) RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_bits_within' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 SUPPORT simhash_within_support;
-COMMENT ON FUNCTION simhash_within(simhash_bits, simhash_bits, integer) IS 
+COMMENT ON FUNCTION simhash_within(simhash_bits, simhash_bits, integer) IS
 	'do two fingerprints of the same width differ in at most radius bits?';
 
 CREATE FUNCTION simhash_bits_near(simhash_bits, simhash_bits) RETURNS boolean
@@ -1449,7 +1449,7 @@ COMMENT ON TYPE simhash_bits_ball IS
 
 CREATE FUNCTION simhash_bits_ball(center simhash_bits, radius integer) RETURNS simhash_bits_ball
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball(simhash_bits, integer) IS 
+COMMENT ON FUNCTION simhash_bits_ball(simhash_bits, integer) IS
 	'the fingerprints that differ from the center in at most radius bits; none if radius < 0';
 
 CREATE FUNCTION simhash_bits_in_ball(simhash_bits, simhash_bits_ball) RETURNS boolean

@@ -101,6 +101,10 @@ CREATE FUNCTION expected(OUT kind text, OUT q int, OUT s float8, OUT id int) RET
 	UNION ALL SELECT 'bytea', x.id, x.s, y.id FROM query x, doc y WHERE hamming(simhash_minhash(convert_to(x.body, 'UTF8')),
 		simhash_minhash(y.data)) <= radius_of(x.s) AND simhash_jaccard(convert_to(x.body, 'UTF8'), y.data) >= x.s
 $$;
+-- what has no feature is looked up as well
+SELECT use_only('indexscan') \gset
+EXPLAIN (COSTS OFF) SELECT id FROM doc WHERE simhash_similar(body, '...');
+SELECT use_only('seqscan') \gset
 SET plan_cache_mode = force_generic_plan;
 CREATE TABLE outcome (form text, kind text, rows bigint, missing bigint, wrong bigint);
 DO $$

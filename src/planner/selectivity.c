@@ -238,7 +238,7 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 		{
 			SimhashBitsBall *value = DatumGetSimhashBitsBall(((Const *) ball)->constvalue);
 
-			clause->radius = value->radius;
+			clause->radius = Max(value->radius, -1);
 			width = shtype_ball_bytes(value) * BITS_PER_BYTE;
 		}
 		else if (IsA(ball, Const))
@@ -246,7 +246,7 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 			SimhashBall *value =
 				DatumGetSimhashBall(((Const *) ball)->constvalue);
 
-			clause->radius = value->radius;
+			clause->radius = Max(value->radius, -1);
 			clause->fp[side] = (Node *)
 				makeConst(catalog->simhash.type, -1, InvalidOid,
 						  sizeof(ShFingerprint), SimhashGetDatum(value->center),

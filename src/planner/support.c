@@ -469,7 +469,7 @@ simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog, FuncExpr *c
 
 /*
  * Make the ball of a center and a radius: a constant if both are constants, so
- * that plans show it as one.  NULL for a null constant.
+ * that plans show it as one.
  */
 static Expr *
 make_ball(const ShPlanType *type, Node *center, Node *radius)
@@ -483,8 +483,6 @@ make_ball(const ShPlanType *type, Node *center, Node *radius)
 								 COERCE_EXPLICIT_CALL);
 	if (IsA(center, Const) && IsA(radius, Const))
 		ball = eval_const_expressions(NULL, ball);
-	if (IsA(ball, Const) && ((Const *) ball)->constisnull)
-		return NULL;
 	return (Expr *) ball;
 }
 
@@ -544,8 +542,6 @@ make_index_condition(const ShPlanCatalog *catalog,
 		return NIL;
 
 	ball = make_ball(type, center, radius);
-	if (ball == NULL)
-		return NIL;
 
 	/* these are no longer in the plan; a ball of constants has been computed */
 	depend_on(request->root, request->funcid);

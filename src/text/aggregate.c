@@ -140,6 +140,19 @@ simhash_agg_result(PG_FUNCTION_ARGS)
 }
 
 /*
+ * Raises ERRCODE_INVALID_PARAMETER_VALUE if sketches of rows are of different widths.
+ */
+static void
+check_same_width(int width, int other)
+{
+	if (width != other)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of bits must be the same in all rows"),
+				 errdetail("It is %d in one row and %d in another.", width, other)));
+}
+
+/*
  * Add a row to the sketch that is the first argument, for fingerprints of width
  * bits.
  *
@@ -162,12 +175,7 @@ add_to_sketch(FunctionCallInfo fcinfo, uint64 hash, int width)
 		shtext_sketch_free(&sketch);
 		return state;
 	}
-	if (shtext_sketch_state_width(state) != width)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of bits must be the same in all rows"),
-				 errdetail("It is %d in one row and %d in another.",
-						   shtext_sketch_state_width(state), width)));
+	check_same_width(shtext_sketch_state_width(state), width);
 	shtext_sketch_state_add(state, hash);
 	return state;
 }
@@ -199,8 +207,7 @@ simhash_minhash_bits_agg_add(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_minhash_agg_combine(state bytea, other bytea) -> bytea, and
- * simhash_minhash_bits_agg_combine
+ * simhash_minhash_agg_combine(state bytea, other bytea) -> bytea, of both aggregates
  */
 Datum
 simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
@@ -217,8 +224,7 @@ simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	if (n == 2)
 	{
-		if (sketches[0].width != sketches[1].width)
-			shtext_report_invalid_state(gettext_noop("The other state has another number of bits."));
+		check_same_width(sketches[0].width, sketches[1].width);
 		shtext_sketch_merge(&sketches[0], &sketches[1]);
 	}
 	PG_RETURN_BYTEA_P(shtext_sketch_state_make(&sketches[0]));

@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
 #include "text/canonical.h"
 #include "text/unicode.h"
 
@@ -105,7 +106,7 @@ sort_run(uint32 *run, Size length, ShTextCodes *scratch)
 	shtext_codes_reserve(scratch, length);
 	for (Size i = 0; i < length; i++)
 	{
-		shtext_check_at(i);
+		shcompat_check_at(i);
 		scratch->codes[i] = run[i];
 		position[COMBINING_CLASS(run[i])]++;
 	}
@@ -118,7 +119,7 @@ sort_run(uint32 *run, Size length, ShTextCodes *scratch)
 	}
 	for (Size i = 0; i < length; i++)
 	{
-		shtext_check_at(i);
+		shcompat_check_at(i);
 		run[position[COMBINING_CLASS(scratch->codes[i])]++] = scratch->codes[i];
 	}
 }
@@ -134,7 +135,7 @@ sort_marks(ShTextCodes *codes, ShTextCodes *scratch)
 
 	for (Size i = 0; i <= codes->length; i++)
 	{
-		shtext_check_at(i);
+		shcompat_check_at(i);
 		if (i < codes->length && COMBINING_CLASS(codes->codes[i]) != 0)
 			continue;
 		if (i - start > 1)
@@ -157,7 +158,7 @@ fold(const ShTextCodes *decomposed, ShTextCodes *result)
 		const ShTextCharRecord *record = shtext_record(CODE(value));
 		const ShTextFolding *folding = NULL;
 
-		shtext_check_at(i);
+		shcompat_check_at(i);
 		if (record->flags & SHTEXT_PLAIN)
 		{
 			append(result, value + record->delta);
@@ -234,7 +235,7 @@ compose(ShTextCodes *codes)
 		uint32		value = values[i];
 		uint32		class = COMBINING_CLASS(value);
 
-		shtext_check_at(i);
+		shcompat_check_at(i);
 
 		/*
 		 * A character of the same or a higher combining class in between

@@ -11,6 +11,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "text/hash_sets.h"
 
 /* slots looked at between checks for interrupts */
@@ -55,8 +56,7 @@ move(ShTextSets *sets, int slot_bits)
 	{
 		uint64		slot = old.slots[i];
 
-		if (i % SLOTS_AT_ONCE == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(i);
 		if (slot != 0 && shtext_sets_cover(sets, slot))
 			shtext_sets_add(sets, slot, slot & SHTEXT_IN_BOTH);
 	}
@@ -99,8 +99,7 @@ shtext_sets_count(const ShTextSets *sets, uint64 *in_a, uint64 *in_b,
 		uint64		a = sets->slots[i] & 1;
 		uint64		b = sets->slots[i] >> 1 & 1;
 
-		if (i % SLOTS_AT_ONCE == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(i);
 		n_a += a;
 		n_b += b;
 		n_both += a & b;
@@ -145,8 +144,7 @@ sort_numbers(const ShTextSets *sets, uint64 *numbers)
 		uint64		number = sets->slots[i] & ~(uint64) SHTEXT_IN_BOTH;
 		uint64		place = count;
 
-		if (i % SLOTS_AT_ONCE == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(i);
 		if (sets->slots[i] == 0)
 			continue;
 		for (; place > 0 && numbers[place - 1] > number; place--)
@@ -169,8 +167,7 @@ shtext_distinct_numbers(uint64 *hashes, Size nhashes, uint64 key)
 	shtext_sets_init(&set, 0, pg_leftmost_one_pos64(nhashes + 1) + 2);
 	for (Size i = 0; i < nhashes; i++)
 	{
-		if (i % SLOTS_AT_ONCE == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(i);
 		shtext_sets_add(&set, shtext_sets_number(hashes[i], key), SHTEXT_IN_A);
 	}
 	sort_numbers(&set, hashes);

@@ -34,6 +34,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
+#include "compat.h"
 #include "text/canonical.h"
 #include "text/encoding.h"
 #include "text/normalize.h"
@@ -253,7 +254,7 @@ next_block(ShTextNormalizer *normalizer, const unsigned char **end)
 		{
 			length = PIECE_BYTES;
 			while (block + length < last && !starts(block + length, last))
-				shtext_check_at(length++);
+				shcompat_check_at(length++);
 		}
 	}
 	normalizer->rest += length;
@@ -413,7 +414,7 @@ segment_end(const unsigned char *next, const unsigned char *end, bool *plain)
 	{
 		Character	c = decode(next, end);
 
-		shtext_check_at(i);
+		shcompat_check_at(i);
 		if (i > 0 && (c.record->flags & SHTEXT_START))
 			break;
 		if (!(c.record->flags & SHTEXT_PLAIN) ||
@@ -514,7 +515,7 @@ normalize_block(ShTextNormalizer *normalizer, const unsigned char *next,
 		}
 		for (Size i = 0; next < segment; i++)
 		{
-			shtext_check_at(i);
+			shcompat_check_at(i);
 			c = decode(next, end);
 			out = write_normalized(out, c.code + c.record->delta,
 								   c.record->flags, unit, &in_word);
@@ -560,7 +561,7 @@ write_canonical(ShTextNormalizer *normalizer, const unsigned char *next,
 	{
 		Character	c = decode(next, end);
 
-		shtext_check_at(i);
+		shcompat_check_at(i);
 		shtext_decompose(decomposed, c.code);
 		next += c.length;
 	}
@@ -570,7 +571,7 @@ write_canonical(ShTextNormalizer *normalizer, const unsigned char *next,
 	{
 		uint32		code = composed->codes[i];
 
-		shtext_check_at(i);
+		shcompat_check_at(i);
 		out = write_normalized(out, code, shtext_record(code)->flags,
 							   normalizer->unit, &normalizer->in_word);
 	}
@@ -587,6 +588,7 @@ note_words(ShTextPlaces *found, const ShTextBuffer *buffer, Size written, ShText
 {
 	for (; written < buffer->length; written++)
 	{
+		shcompat_check_at(written);
 		if (buffer->bytes[written] == ' ')
 			continue;
 		if (written == 0 || buffer->bytes[written - 1] == ' ')
@@ -620,7 +622,7 @@ places_in(const char *text, Size length, int encoding)
 		Size		written;
 		bool		plain;
 
-		shtext_check_at(i);
+		shcompat_check_at(i);
 		if (encoding != PG_SQL_ASCII)
 			after = segment_end(next, end, &plain);
 		bytes.start = next - (const unsigned char *) text;
@@ -650,10 +652,12 @@ move_back(ShTextPlaces *places, const char *text, Size length, int encoding)
 	Size		nstarts = 0;
 	Size		nends = 0;
 	Size		next = 0;		/* byte of the conversion */
+	Size		nchecked = 0;
 	int			character;
 
 	for (Size at = 0; at < length; at += character)
 	{
+		shcompat_check_at(nchecked++);
 		character = 1;
 		if (!IS_HIGHBIT_SET(text[at]))
 			next++;

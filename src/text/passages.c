@@ -16,7 +16,6 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
@@ -30,9 +29,6 @@ PG_FUNCTION_INFO_V1(simhash_passages);
 #define MAX_MIN_WORDS		SHTEXT_MAX_SHINGLE
 
 #define FIRST_PASSAGES		16
-
-/* runs between checks for interrupts */
-#define RUNS_AT_ONCE		1024
 
 #define NO_RUN				PG_UINT32_MAX
 
@@ -100,8 +96,7 @@ places_of(const ShTextHashes *runs)
 	{
 		uint32	   *slot = find_slot(&places, runs->hashes[i]);
 
-		if (i % RUNS_AT_ONCE == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(i);
 		if (*slot == NO_RUN)
 			*slot = i;
 	}
@@ -118,8 +113,7 @@ extend(const ShTextHashes *a, const ShTextHashes *b, uint32 in_a, uint32 in_b)
 
 	while (passage.a > 0 && passage.b > 0 && a->hashes[passage.a - 1] == b->hashes[passage.b - 1])
 	{
-		if (passage.nruns % RUNS_AT_ONCE == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(passage.nruns);
 		passage.a--;
 		passage.b--;
 		passage.nruns++;
@@ -127,8 +121,7 @@ extend(const ShTextHashes *a, const ShTextHashes *b, uint32 in_a, uint32 in_b)
 	while (passage.a + passage.nruns < a->length && passage.b + passage.nruns < b->length &&
 		   a->hashes[passage.a + passage.nruns] == b->hashes[passage.b + passage.nruns])
 	{
-		if (passage.nruns % RUNS_AT_ONCE == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(passage.nruns);
 		passage.nruns++;
 	}
 	return passage;
@@ -151,8 +144,7 @@ find_passages(const ShTextHashes *a, const ShTextHashes *b, Passage **passages)
 		uint32		place = *find_slot(&places, a->hashes[i]);
 		Passage		passage;
 
-		if (i % RUNS_AT_ONCE == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(i);
 		if (place == NO_RUN)
 			continue;
 		passage = extend(a, b, i, place);

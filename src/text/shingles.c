@@ -109,12 +109,12 @@ append_feature(StringInfo elements, int *nelements, const ShTextSpan *span)
 		length = converted.length;
 	}
 
-	if (length > MaxAllocSize - VARHDRSZ || *nelements >= MaxArraySize)
+	size = INTALIGN(VARHDRSZ + length);
+	if (size >= MaxAllocSize - elements->len)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("features do not fit into an array")));
 
-	size = INTALIGN(VARHDRSZ + length);
 	enlargeStringInfo(elements, size);
 	memset(elements->data + elements->len + size - sizeof(int32), 0,
 		   sizeof(int32));		/* the padding */

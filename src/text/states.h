@@ -21,8 +21,8 @@ extern bytea *shtext_sketch_state_make(const ShTextSketch *sketch);
 
 /*
  * Those that are passed a state raise ERRCODE_INVALID_BINARY_REPRESENTATION if it
- * is none: the first one and the last one by its head, the other one also if no
- * set with a feature has such a sketch.
+ * is none: the first one by its head, the others also if no set with a feature has such
+ * a sketch.
  */
 extern int	shtext_sketch_state_width(const bytea *state);
 extern void shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch);
