@@ -85,7 +85,8 @@ $(shell mkdir -p $(sort $(dir $(OBJS))))
 
 # The pages and what they have links to.  They keep their folders, which DOCS would not.
 doc_target = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
-documents = README.md LICENSE src/text/LICENSE.unicode src/type/LICENSE.xxhash CHANGELOG.md src/README.md test/bench/README.md \
+documents = README.md LICENSE src/text/LICENSE.unicode src/type/LICENSE.xxhash CHANGELOG.md \
+	src/README.md test/bench/README.md \
 	$(call sources,doc/*.md doc/pictures/*.md doc/pictures/*.svg examples/shards/*.sql test/drivers/*ith*)
 
 install: install-documentation

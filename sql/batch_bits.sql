@@ -161,7 +161,8 @@ BEGIN
 			format('SELECT DISTINCT a_fp, b, b_fp, distance FROM cross_near WHERE distance <= %s', radius)));
 END $$;
 
--- all radii at one width: none, small ones, that of %, those beyond which no part is selective, and all
+-- radii at one width: none, small ones, that of %, those beyond which no part is selective, and
+-- all; in make check some of them
 CREATE FUNCTION compare_width(n int) RETURNS TABLE (bits int, pairs bigint, differences text) LANGUAGE plpgsql AS $$
 BEGIN
 	CALL make_rows(n);

@@ -424,7 +424,8 @@ DROP TABLE b;
 
 -- a build that does not fit into its memory
 CREATE TABLE big (id int, fp simhash);
-INSERT INTO big SELECT i, CASE WHEN i % 100 > 0 THEN bits('b' || i / 2) END FROM generate_series(1, effort(50000, 200000)) i;
+INSERT INTO big SELECT i, CASE WHEN i % 100 > 0 THEN bits('b' || i / 2) END
+FROM generate_series(1, effort(50000, 200000)) i;
 CREATE INDEX big_fp ON big USING simhash (fp);
 CREATE TEMPORARY TABLE info AS SELECT * FROM simhash_index_info('big_fp');
 CALL must_be_exact('big', 'big_fp');

@@ -74,7 +74,7 @@ BEGIN
 		FROM generate_series(1, 40) i) t;
 	INSERT INTO query SELECT id, body, v.s FROM doc CROSS JOIN LATERAL (VALUES (round(doc.s::numeric, 1)),
 		((bits(no || 'q' || id) & 1023) / 1024.0)) v(s)
-	WHERE id IN (no % 17 + 1, no % 17 + 21, 38) AND v.s > 0;
+	WHERE id IN (no % 17 + 1, no % 17 + 21, 38, 39) AND v.s > 0;
 END $$;
 CREATE FUNCTION by_parameter(q text, s float8) RETURNS SETOF int LANGUAGE plpgsql AS $$
 BEGIN

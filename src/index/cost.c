@@ -88,13 +88,14 @@ radius_of_ball(const ScanShape *shape, Datum ball)
 }
 
 /*
- * The radius of a ball, if it is known at plan time; otherwise that of %.
+ * The radius of a ball, -1 for null, if it is known at plan time; otherwise that of %.
  */
 static int
 estimate_radius(const ScanShape *shape, Node *ball)
 {
-	if (IsA(ball, Const) && !((Const *) ball)->constisnull)
-		return radius_of_ball(shape, ((Const *) ball)->constvalue);
+	if (IsA(ball, Const))
+		return ((Const *) ball)->constisnull ? -1 :
+			radius_of_ball(shape, ((Const *) ball)->constvalue);
 
 	/*
 	 * simhash_ball(center, radius), or simhash_similar_ball(document,

@@ -14,8 +14,8 @@
 #include "compat.h"
 #include "text/hash_sets.h"
 
-/* slots looked at between checks for interrupts */
-#define SLOTS_AT_ONCE		65536
+/* elements looked at between checks for interrupts */
+#define ELEMENTS_AT_ONCE	65536
 
 static void
 allocate_slots(ShTextSets *sets, int slot_bits)
@@ -188,7 +188,7 @@ shtext_count_common(const uint64 *a, Size na, const uint64 *b, Size nb)
 	while (i < na && j < nb)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (int step = 0; step < SLOTS_AT_ONCE && i < na && j < nb; step++)
+		for (int step = 0; step < ELEMENTS_AT_ONCE && i < na && j < nb; step++)
 		{
 			uint64		x = a[i];
 			uint64		y = b[j];

@@ -16,6 +16,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
@@ -144,7 +145,7 @@ find_passages(const ShTextHashes *a, const ShTextHashes *b, Passage **passages)
 		uint32		place = *find_slot(&places, a->hashes[i]);
 		Passage		passage;
 
-		shcompat_check_at(i);
+		CHECK_FOR_INTERRUPTS();
 		if (place == NO_RUN)
 			continue;
 		passage = extend(a, b, i, place);
@@ -206,6 +207,7 @@ simhash_passages(PG_FUNCTION_ARGS)
 		Datum		values[4];
 		bool		nulls[4] = {false};
 
+		CHECK_FOR_INTERRUPTS();
 		values[0] = Int32GetDatum(passage->a + 1);
 		values[1] = Int32GetDatum(passage->b + 1);
 		values[2] = Int32GetDatum(nwords);
