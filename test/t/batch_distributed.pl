@@ -5,7 +5,7 @@ use lib 'test/t';
 use DistributedTest;
 use SimhashTest;
 
-my $rows = $ENV{ROWS} || effort(3000, 6000);
+my $rows = $ENV{ROWS} || 6000;
 my @nodes = make_machines(3);
 my ($coordinator, @shards) = @nodes;
 my $generic = 'SET plan_cache_mode = force_generic_plan';
@@ -118,7 +118,7 @@ like($stderr, qr/has some of these ids already.*HINT: .*delete what it left/s, '
 
 # sessions of two coordinators
 my $sessions = 8;
-my $groups = $ENV{SESSION_ROWS} || effort(80, 240);
+my $groups = $ENV{SESSION_ROWS} || 240;
 my $other = 'corpus_too';
 $coordinator->safe_psql('postgres', "CREATE DATABASE $other TEMPLATE template0");
 run_part(\@nodes, $_, $other) foreach one_of('CREATE SERVER shard_1'), one_of('CREATE FOREIGN TABLE docs_1');
