@@ -166,6 +166,13 @@ SET enable_sort = on;
 SELECT n, plan_of(format('SELECT id FROM docs ORDER BY %s LIMIT 1', string_agg(format('fp <~> %s', i), ', '))) ~ 'Sort' AS sorted
 FROM (VALUES (4), (5)) AS number(n), generate_series(1, n) i GROUP BY n ORDER BY n;
 
+-- workers do not share a scan of an index
+SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+SET min_parallel_index_scan_size = 0; SET min_parallel_table_scan_size = 0;
+SET enable_bitmapscan = off; SET enable_seqscan = off;
+SELECT plan_of('SELECT sum(id) FROM docs WHERE fp <~> 5 <= 40') ~ '-> +Index Scan using docs_fp' AS alone;
+RESET enable_bitmapscan; RESET enable_seqscan; SET max_parallel_workers_per_gather = 0;
+
 -- an empty table
 TRUNCATE docs;
 SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 5;
