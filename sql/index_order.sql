@@ -160,6 +160,9 @@ FROM query q,
 	LATERAL (SELECT array_agg(d ORDER BY d) AS d
 		FROM (SELECT distance(docs.fp::bigint, q.fp::bigint) AS d FROM docs) s) want
 GROUP BY q.qno, want.d[10] ORDER BY q.qno;
+-- no order at all
+SELECT count(*) = (SELECT count(*) FROM docs) AS all, count(DISTINCT id) = count(*) AS once
+FROM (SELECT id FROM docs ORDER BY fp <~> (SELECT fp FROM query WHERE qno = 9)) o;
 
 -- more distances than a scan sorts by within work_mem
 SET enable_sort = on;
