@@ -232,7 +232,8 @@ CREATE SCHEMA of_a_user;
 CREATE EXTENSION simhash SCHEMA of_a_user;
 CREATE SCHEMA another;
 SET LOCAL search_path = of_a_user, public;
-SELECT message FROM attempt('ALTER EXTENSION simhash SET SCHEMA another');
+-- which object it names depends on where their rows lie
+SELECT message ~ '^must be owner of ' AS refused FROM attempt('ALTER EXTENSION simhash SET SCHEMA another');
 ROLLBACK;
 DROP ROLE regress_simhash_user;
 
