@@ -69,6 +69,9 @@ SELECT estimate('SELECT * FROM docs WHERE fp <%> 5') = estimate('SELECT * FROM d
 	estimate('SELECT * FROM docs a JOIN docs b ON a.fp <~> b.fp <= 10') AS ten_joined,
 	estimate('SELECT * FROM docs a JOIN docs b ON a.fp <<%>> b.fp') > estimate('SELECT * FROM docs a
 		JOIN docs b ON a.fp % b.fp') AS more_than_three;
+-- the least radius is none that is unknown
+SELECT estimate('SELECT * FROM docs WHERE fp <@ ''(5,-2147483648)''::simhash_ball') AS least, estimate('SELECT * FROM docs
+	WHERE fp <@ (SELECT ''(5,3)''::simhash_ball)') > 1 AS unknown;
 
 -- an index of such a class answers all that one of the extension's own does
 CREATE INDEX scattered_fp ON scattered USING simhash (fp near_24_ops);

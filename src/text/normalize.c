@@ -652,12 +652,11 @@ move_back(ShTextPlaces *places, const char *text, Size length, int encoding)
 	Size		nstarts = 0;
 	Size		nends = 0;
 	Size		next = 0;		/* byte of the conversion */
-	Size		nchecked = 0;
 	int			character;
 
 	for (Size at = 0; at < length; at += character)
 	{
-		shcompat_check_at(nchecked++);
+		CHECK_FOR_INTERRUPTS();
 		character = 1;
 		if (!IS_HIGHBIT_SET(text[at]))
 			next++;
