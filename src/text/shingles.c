@@ -102,6 +102,7 @@ append_feature(StringInfo elements, int *nelements, const ShTextSpan *span)
 	Size		length = span->length;
 	Size		size;
 
+	shcompat_check_at(*nelements);
 	if (!shtext_needs_no_conversion(encoding))
 	{
 		shtext_from_utf8(bytes, length, encoding, &converted);
