@@ -55,9 +55,11 @@ typedef struct Checker
 	const ShBitsScheme *scheme;
 	int			ntrees;			/* and that of the nulls */
 	int			tree;
+	int			root_level;		/* it is at least this one */
 	TreeSum		sum;
 	ShIdxPageList below;		/* pages of the level below the current one */
 	size_t		next_below;		/* the first without a downlink so far */
+	BlockNumber child;			/* of the last downlink so far */
 	ShIdxPageList here;
 } Checker;
 
@@ -137,10 +139,11 @@ check_leaf(Checker *checker, const ShIdxWalk *walk)
 }
 
 /*
- * Check a page that the walk of the level below has not met.
+ * Read the fences of a page below an inner one.
  */
 static void
-check_new_child(Checker *checker, const ShIdxWalk *walk, ShIdxKey low, BlockNumber child)
+read_fences(Checker *checker, const ShIdxWalk *walk, BlockNumber child, ShIdxKey *low,
+			ShIdxKey *high)
 {
 	Buffer		buffer;
 	Page		page;
@@ -149,10 +152,32 @@ check_new_child(Checker *checker, const ShIdxWalk *walk, ShIdxKey low, BlockNumb
 	buffer = ReadBuffer(checker->index, child);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = shidx_check_page(checker->index, buffer, checker->tree, walk->level - 1);
-	if (!shidx_key_equal(shidx_page_low(page), low))
+	*low = shidx_page_low(page);
+	*high = shidx_page_high(page);
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * Check a page that the walk of the level below has not met.  The split that made it has
+ * ended the page before it at its downlink, and a page never grows again; but a write of
+ * that page may have been lost, so that it still leads past the new one.
+ */
+static void
+check_new_child(Checker *checker, const ShIdxWalk *walk, ShIdxKey key, BlockNumber child)
+{
+	ShIdxKey	low;
+	ShIdxKey	high;
+
+	read_fences(checker, walk, child, &low, &high);
+	if (!shidx_key_equal(low, key))
 		shidx_report_corrupted(checker->index, child,
 							   "index \"%s\" has a page that does not start at its downlink, at block %u");
-	UnlockReleaseBuffer(buffer);
+	if (!BlockNumberIsValid(checker->child))
+		return;
+	read_fences(checker, walk, checker->child, &low, &high);
+	if (shidx_key_less(key, high))
+		shidx_report_corrupted(checker->index, checker->child,
+							   "index \"%s\" has a page that does not end at the next downlink, at block %u");
 }
 
 /*
@@ -198,6 +223,7 @@ check_inner(Checker *checker, const ShIdxWalk *walk)
 									   "index \"%s\" has no downlink to block %u");
 			check_new_child(checker, walk, key, child);
 		}
+		checker->child = child;
 	}
 }
 
@@ -212,6 +238,7 @@ check_level(Checker *checker, int level)
 	bool		has_root = false;
 
 	checker->next_below = 0;
+	checker->child = InvalidBlockNumber;
 	shidx_walk_start(&walk, checker->index, checker->tree, level);
 	while (shidx_walk_next(&walk))
 	{
@@ -224,6 +251,9 @@ check_level(Checker *checker, int level)
 			shidx_report_corrupted(checker->index, walk.block,
 								   "index \"%s\" has a root with siblings at block %u");
 		has_root = shidx_page_is_root(page);
+		if (has_root && level < checker->root_level)
+			shidx_report_corrupted(checker->index, walk.block,
+								   "index \"%s\" has a root below its root at block %u");
 
 		if (level == 0)
 		{
@@ -256,6 +286,7 @@ check_tree(Relation heap, Relation index, const ShBitsScheme *scheme, int ntrees
 	checker.scheme = scheme;
 	checker.ntrees = ntrees;
 	checker.tree = tree;
+	checker.root_level = shidx_place_of_root(index, tree).level;
 	while (!check_level(&checker, level))
 	{
 		shidx_list_free(&checker.below);
@@ -280,11 +311,13 @@ report_missing(Relation index, int tree, ShIdxRow tid)
 }
 
 /*
- * Does the snapshot see the row that an index entry leads to?
+ * Does the snapshot see the row that an index entry leads to?  Holds no pin on return, as
+ * much may be read before the next row.
  */
 static bool
-is_visible(IndexFetchTableData *fetch, TupleTableSlot *slot, Snapshot snapshot, ShIdxRow tid)
+is_visible(Relation heap, TupleTableSlot *slot, Snapshot snapshot, ShIdxRow tid)
 {
+	IndexFetchTableData *fetch = shcompat_index_fetch_begin(heap);
 	ItemPointerData pointer;
 	bool		again = false;
 	bool		all_dead;
@@ -293,6 +326,7 @@ is_visible(IndexFetchTableData *fetch, TupleTableSlot *slot, Snapshot snapshot, 
 	shidx_int_to_tid(tid, &pointer);
 	visible = table_index_fetch_tuple(fetch, &pointer, snapshot, slot, &again, &all_dead);
 	ExecClearTuple(slot);
+	table_index_fetch_end(fetch);
 	return visible;
 }
 
@@ -307,7 +341,6 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 	const ShBitsTable *from = &scheme->tables[tree % scheme->ntables];
 	const ShBitsTable *to = &scheme->tables[other % scheme->ntables];
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
-	IndexFetchTableData *fetch = shcompat_index_fetch_begin(heap);
 	ShIdxWalk	walk;
 
 	shidx_walk_start(&walk, index, tree, 0);
@@ -323,11 +356,10 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 
 			key.fp = shbits_permute(to, shbits_unpermute(from, key.fp));
 			if (!shidx_has_entry(index, other, key, &dead) &&
-				is_visible(fetch, slot, snapshot, key.tid))
+				is_visible(heap, slot, snapshot, key.tid))
 				report_missing(index, other, key.tid);
 		}
 	}
-	table_index_fetch_end(fetch);
 	ExecDropSingleTupleTableSlot(slot);
 }
 
@@ -368,7 +400,6 @@ check_parts(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme
 			int tree, int other)
 {
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
-	IndexFetchTableData *fetch = shcompat_index_fetch_begin(heap);
 	ShIdxSort  *left = sort_rows(index, scheme, tree);
 	ShIdxSort  *right = sort_rows(index, scheme, other);
 	ShIdxSortItem a;
@@ -382,9 +413,9 @@ check_parts(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme
 		bool		only_b = has_b && (!has_a || shidx_sort_item_less(b, a));
 
 		CHECK_FOR_INTERRUPTS();
-		if (only_a && is_visible(fetch, slot, snapshot, a.value))
+		if (only_a && is_visible(heap, slot, snapshot, a.value))
 			report_missing(index, other, a.value);
-		if (only_b && is_visible(fetch, slot, snapshot, b.value))
+		if (only_b && is_visible(heap, slot, snapshot, b.value))
 			report_missing(index, tree, b.value);
 		if (!only_b)
 			has_a = shidx_sort_next(left, &a);
@@ -393,7 +424,6 @@ check_parts(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme
 	}
 	shidx_sort_end(left);
 	shidx_sort_end(right);
-	table_index_fetch_end(fetch);
 	ExecDropSingleTupleTableSlot(slot);
 }
 

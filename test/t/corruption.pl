@@ -262,6 +262,44 @@ my %result = results_with($marked, qw(inserted check));
 is($result{inserted}, '', 'marks of no entry: what is inserted is found');
 like($result{check}, qr/^XX002 .*"a_fp" has a dead mark without an entry/, 'marks of no entry: check complains');
 
+# A lost write of a page that was split: it is as it was before, sound in itself, and leads
+# past the new page, which has a downlink still; or it is the root that it was.
+{
+	local $statement{check} = q{SELECT simhash_index_check('b_fp')};
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE TABLE b (fp simhash); CREATE INDEX b_fp ON b USING simhash (fp)');
+	my $file_of_a = $file;
+	$file = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('b_fp')");
+	my @images = map {
+		$node->safe_psql('postgres', "INSERT INTO b SELECT random_bits() FROM generate_series(1, $_)");
+		$node->stop;
+		my $image = slurp_file($file);
+		$node->start;
+		$image;
+	} 300, 20000, 5000;
+	$node->stop;
+	my @problems = ('has a root below its root at', 'has a page that does not end at the next downlink, at');
+	foreach my $time (0, 1)
+	{
+		my ($before, $after) = @images[ $time, $time + 1 ];
+		# leaves whose right link is another one
+		my @split = grep {
+			unpack('C', substr(page($before, $_), $block_size - 6, 1)) == 0
+			  && substr(page($before, $_), $block_size - 20, 4) ne substr(page($after, $_), $block_size - 20, 4)
+		} 1 .. length($before) / $block_size - 1;
+		cmp_ok(scalar(@split), '>=', 4, 'pages were split');
+		foreach my $no (@split[ 0, 1, -1 ])
+		{
+			my $image = $after;
+			substr($image, $no * $block_size, $block_size) = page($before, $no);
+			like({ results_with($image, 'check') }->{check}, qr/^XX002 index "b_fp" $problems[$time] block $no$/,
+				'a page as it was before its split: check complains');
+		}
+		is({ results_with($after, 'check') }->{check}, '', 'without it, the index is sound');
+	}
+	$file = $file_of_a;
+}
+
 # a file cut short
 is_handled('half a file', substr($sound, 0, int($pages / 2) * $block_size));
 
