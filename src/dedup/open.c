@@ -359,16 +359,38 @@ is_after_build(Snapshot snapshot, Relation index)
 }
 
 /*
+ * May an index have been built again after a snapshot was taken?  REINDEX changes its row
+ * in pg_class alone; so do commands that build nothing, which are not told apart.
+ */
+static bool
+is_changed_after(Snapshot snapshot, Relation index)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(index)));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", RelationGetRelid(index));
+	result = XidInMVCCSnapshot(HeapTupleHeaderGetXmin(tuple->t_data), snapshot);
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
  * Report an error if the index may lack rows that the snapshot sees, because
  * it was built after the snapshot was taken.
  *
  * A build leaves out older row versions of HOT chains that it cannot
- * represent, and sets indcheckxmin in that case.
+ * represent, and sets indcheckxmin in that case.  It also leaves out rows that no
+ * snapshot of the primary sees, of which those of a standby may see some.
  */
 void
 shdup_check_snapshot(Relation index, Snapshot snapshot)
 {
-	if (index->rd_index->indcheckxmin && !is_after_build(snapshot, index))
+	bool		in_recovery = snapshot->takenDuringRecovery;
+
+	if (!in_recovery && !index->rd_index->indcheckxmin)
+		return;
+	if (!is_after_build(snapshot, index) || (in_recovery && is_changed_after(snapshot, index)))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("index \"%s\" was built after the snapshot of this query was taken",

@@ -79,6 +79,35 @@ foreach my $pass ('changed', 'rebuilt')
 }
 unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'replay made the same pages');
 
+# A build leaves out rows that are dead for the primary, and an older snapshot of a standby
+# may see them.
+$primary->safe_psql('postgres', q{
+	CREATE TABLE d (id integer, fp simhash);
+	INSERT INTO d SELECT i, 1 FROM generate_series(1, 3) i;
+	CREATE FUNCTION wait_for_replay(until pg_lsn) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		WHILE pg_last_wal_replay_lsn() < until LOOP
+			PERFORM pg_sleep(0.01);
+		END LOOP;
+	END $$;
+});
+foreach my $build ('CREATE INDEX d_fp ON d USING simhash (fp)', 'REINDEX INDEX d_fp')
+{
+	$primary->wait_for_catchup($standby);
+	local $ENV{BUILD} = join ' ', 'psql -X -q -A -t', '-d', "'" . $primary->connstr('postgres') . "'",
+	  '-c', "'DELETE FROM d WHERE id = (SELECT max(id) FROM d)'", '-c', "'$build'", '-c', "'SELECT pg_current_wal_lsn()'";
+	my $search = "SELECT count(*) FROM simhash_find_all('d_fp'::regclass)";
+	my ($status, $out, $err) = $standby->psql('postgres', qq{
+		BEGIN ISOLATION LEVEL REPEATABLE READ;
+		SELECT count(*) FROM pg_class WHERE relname = 'no table';
+		\\set lsn `eval "\$BUILD"`
+		SELECT wait_for_replay(:'lsn');
+		$search;
+	});
+	like($err, qr/ERROR:  index "d_fp" was built after the snapshot of this query was taken/, "an older snapshot: $build");
+	is($standby->safe_psql('postgres', $search), $build =~ /^CREATE/ ? '1' : '0', "a new snapshot: $build");
+}
+
 # the standby takes over
 $standby->promote;
 $standby->safe_psql('postgres', 'INSERT INTO a (fp) SELECT make_fingerprints(3000, 0.4);
