@@ -276,7 +276,13 @@ shidx_sort_add_grouped(ShIdxSort *sort, uint32 group, ShPermuted fp, uint64 valu
 			sort->rows.groups[i] = group;
 	}
 	else
+	{
+		/* the first write to a tape allocates its buffer */
+		MemoryContext old = MemoryContextSwitchTo(sort->context);
+
 		shidx_sort_tape_put(&sort->writer, shidx_sort_item(fp, value), group);
+		MemoryContextSwitchTo(old);
+	}
 	sort->count++;
 }
 
@@ -326,6 +332,10 @@ distribute_rows(ShIdxSort *sort, const ShBitsTable *table)
 static void
 distribute_shares(ShIdxSort *sort, const ShBitsTable *table)
 {
+	/* the set does not free the files that it joins */
+	MemoryContext files = AllocSetContextCreate(sort->context, "simhash shares",
+												ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(files);
 	LogicalTapeSet *set = LogicalTapeSetCreate(false, sort->files, -1);
 	LogicalTape **tapes = palloc(Max(sort->nshares, 1) * sizeof(LogicalTape *));
 	int			ntapes = 0;
@@ -341,12 +351,13 @@ distribute_shares(ShIdxSort *sort, const ShBitsTable *table)
 		if (sort->shares[i].summary.count > 0)
 			tapes[ntapes++] = LogicalTapeImport(set, sort->shares[i].number, &share);
 	}
+	MemoryContextSwitchTo(old);
 	shidx_sort_buckets_start(sort->buckets, tapes, ntapes, summary, table);
 	for (int i = 0; i < ntapes; i++)
 		LogicalTapeClose(tapes[i]);
 	if (ntapes > 0)
 		LogicalTapeSetClose(set);
-	pfree(tapes);
+	MemoryContextDelete(files);
 }
 
 static void
