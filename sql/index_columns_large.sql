@@ -45,11 +45,11 @@ SELECT problems(f) FROM unnest('{50, 90, 100}'::int[]) f;
 -- large ones: from some 130,000 rows on most leaves of a group have a byte in common
 CREATE TABLE large (g int, fp simhash) WITH (autovacuum_enabled = off);
 INSERT INTO large SELECT g, bits(g || 'l' || i)
-FROM generate_series(1, effort(130000, 1000000)) i, generate_series(1, CASE i % 5 WHEN 0 THEN 2 ELSE 1 END) g;
+FROM generate_series(1, effort(130000, 300000)) i, generate_series(1, CASE i % 5 WHEN 0 THEN 2 ELSE 1 END) g;
 CREATE INDEX large_fp ON large USING simhash (g, fp);
 SELECT simhash_index_check('large_fp', true) \gset
 INSERT INTO large SELECT g, bits(g || 'm' || i)
-FROM generate_series(1, 3) g, generate_series(1, effort(5000, 150000)) i;
+FROM generate_series(1, 3) g, generate_series(1, effort(5000, 50000)) i;
 SELECT simhash_index_check('large_fp', true) \gset
 DELETE FROM large WHERE (ctid::text::point)[0]::int % 10 = 3;
 VACUUM (INDEX_CLEANUP ON) large;

@@ -112,7 +112,7 @@ DECLARE
 	tab int;
 	node text;
 BEGIN
-	FOR tab IN 1..effort(8, 200) LOOP
+	FOR tab IN 1..effort(8, 100) LOOP
 		CALL fill(tab);
 		CREATE TEMPORARY TABLE truth AS SELECT * FROM expected();
 		FOREACH node IN ARRAY '{indexscan,bitmapscan,seqscan}'::text[] LOOP

@@ -53,26 +53,19 @@ for i in range(19 * 21):
         COMPOSITIONS[pair] = chr(0xAC00 + 28 * i + j)
 
 
+decompositions = str.maketrans(DECOMPOSITIONS)
+foldings = str.maketrans(FOLDINGS)
+several_marks = re.compile('[%s]{2,}' % ''.join(COMBINING))
+
+
 def decompose(text):
     """Normalization form D."""
     while True:
-        further = ''.join(DECOMPOSITIONS.get(c, c) for c in text)
+        further = text.translate(decompositions)
         if further == text:
             break
         text = further
-    return sort_marks(text)
-
-
-def sort_marks(text):
-    result, run = [], []
-    for c in text:
-        if c in COMBINING:
-            run.append(c)
-        else:
-            result += sorted(run, key=COMBINING.get)
-            run = []
-            result.append(c)
-    return ''.join(result + sorted(run, key=COMBINING.get))
+    return several_marks.sub(lambda marks: ''.join(sorted(marks[0], key=COMBINING.get)), text)
 
 
 def compose(text):
@@ -98,4 +91,4 @@ def fold(text):
     """NFC(fold(NFD(text)))."""
     if text.isascii():
         return text.lower()
-    return compose(decompose(''.join(FOLDINGS.get(c, c) for c in decompose(text))))
+    return compose(decompose(decompose(text).translate(foldings)))

@@ -30,6 +30,20 @@ $node->safe_psql('postgres', qq{
 			result := again;
 		END LOOP;
 	END \$\$;
+	-- Stop a process as soon as a query finds a row.
+	CREATE PROCEDURE stop_when(query text, pid integer) LANGUAGE plpgsql AS \$\$
+	DECLARE
+		deadline timestamptz := clock_timestamp() + current_setting('test.timeout')::interval;
+		reached boolean;
+	BEGIN
+		LOOP
+			PERFORM pg_stat_clear_snapshot();
+			EXECUTE format('SELECT EXISTS (%s)', query) INTO reached;
+			EXIT WHEN reached OR clock_timestamp() > deadline;
+			PERFORM pg_sleep(0.0005);
+		END LOOP;
+		EXECUTE format('COPY (SELECT) TO PROGRAM ''kill -STOP %s; cat >/dev/null''', pid);
+	END \$\$;
 });
 
 # Run statements while the search is stopped, but not for long: they may wait for
@@ -108,6 +122,10 @@ foreach my $statement (sort keys %search)
 	}
 	my $pid = $node->safe_psql('postgres',
 		"SELECT pid FROM pg_stat_activity WHERE application_name = '$file' AND backend_type = 'client backend'");
+	# neither at the beginning nor at the end
+	my $in_the_middle = "SELECT entries_done || ' entries and ' || tables_done || ' tables' FROM simhash_stat_progress
+		WHERE pid = $pid AND phase = '$search{$statement}'
+			AND entries_done BETWEEN 1 AND greatest(tables_total, 1) * $rows - 1000";
 
 	foreach my $what ('rows are removed', 'pages are split', 'rows take the places of others')
 	{
@@ -119,12 +137,10 @@ foreach my $statement (sort keys %search)
 			my @beside;
 			$tries++;
 			# it ends early only if it fails
-			kill('STOP', $pid) or last;
-			# neither at the beginning nor at the end
-			push @beside, run_beside(
-				"SELECT entries_done || ' entries and ' || tables_done || ' tables' FROM simhash_stat_progress
-				 WHERE pid = $pid AND phase = '$search{$statement}'
-					AND entries_done BETWEEN 1 AND greatest(tables_total, 1) * $rows - 1000");
+			kill(0, $pid) or last;
+			$node->safe_psql('postgres', "CALL stop_when(\$\$$in_the_middle\$\$, $pid)");
+			# it may have gone on until it was stopped
+			push @beside, run_beside($in_the_middle);
 			if ($beside[0]->{ended} and $beside[0]->{out} ne '')
 			{
 				push @beside, run_beside(@{ $change{$what} });

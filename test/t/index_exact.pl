@@ -1,5 +1,5 @@
-# 250,000 fingerprints, and 50,000 with 10 distinct values: for each scheme
-# the index finds what brute force finds, at every radius.
+# 250,000 fingerprints, and 50,000 with 10 distinct values: the index finds what brute
+# force finds, at every radius.  sql/index_exact.sql has more schemes of fewer rows.
 
 use lib 'test/t';
 use SimhashTest;
@@ -47,7 +47,7 @@ foreach my $table ('few', 'mixed')
 	my $found = $node->safe_psql('postgres',
 		'SELECT bool_and(n > 0) FROM (SELECT r, sum(n) AS n FROM probe WHERE r >= 0 GROUP BY r) s');
 	is($found, 't', "$table: there is something to find at every radius");
-	foreach my $scheme (@schemes)
+	foreach my $scheme ($table eq 'few' ? @schemes : @schemes[ 1, 3, 6 ])
 	{
 		my ($m, $k) = @$scheme;
 		$node->safe_psql('postgres',

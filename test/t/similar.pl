@@ -172,9 +172,9 @@ SKIP:
 }
 
 #
-# A text of 50 MB, at the small size 5, and one that has a few words more
+# A text of 10 MB, and one that has a few words more
 #
-my $words = 4_500_000;
+my $words = 900_000;
 is( $node->safe_psql('postgres', qq{
 		SET work_mem = '256MB';
 		CREATE TEMPORARY TABLE long AS SELECT string_agg('word' || i, ' ' ORDER BY i) AS body FROM generate_series(1, $words) i;

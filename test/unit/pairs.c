@@ -504,7 +504,7 @@ test_shared(Shape shape)
 	bool		right_pairs = true;
 	bool		right_matches = true;
 
-	for (int i = 0; i < 3 * lengthof(distances); i++)
+	for (int i = 0; i < 2 * lengthof(distances); i++)
 	{
 		int			distance = distances[i % lengthof(distances)];
 
