@@ -149,12 +149,15 @@ shidx_sort_begin_share(SharedFileSet *files, int number, bool grouped)
 void
 shidx_sort_end_share(ShIdxSort *sort, ShIdxSortShare *share)
 {
+	MemoryContext old = MemoryContextSwitchTo(sort->context);
+
 	shidx_sort_tape_flush(&sort->writer);
 	share->number = sort->number;
 	share->summary = sort->writer.summary;
 	/* an empty tape cannot be frozen, and is not needed */
 	if (sort->count > 0)
 		LogicalTapeFreeze(sort->writer.tape, &share->tape);
+	MemoryContextSwitchTo(old);
 	shidx_sort_end(sort);
 }
 
