@@ -138,7 +138,9 @@ foreach my $statement (sort keys %search)
 			$tries++;
 			# it ends early only if it fails
 			kill(0, $pid) or last;
-			$node->safe_psql('postgres', "CALL stop_when(\$\$$in_the_middle\$\$, $pid)");
+			# it could have a lock that the procedure needs to end
+			$node->psql('postgres', "CALL stop_when(\$\$$in_the_middle\$\$, $pid)",
+				on_error_die => 1, timeout => 2 * $PostgreSQL::Test::Utils::timeout_default, timed_out => \my $stuck);
 			# it may have gone on until it was stopped
 			push @beside, run_beside($in_the_middle);
 			if ($beside[0]->{ended} and $beside[0]->{out} ne '')

@@ -85,8 +85,10 @@ $primary->safe_psql('postgres', q{
 	CREATE TABLE d (id integer, fp simhash);
 	INSERT INTO d SELECT i, 1 FROM generate_series(1, 3) i;
 	CREATE FUNCTION wait_for_replay(until pg_lsn) RETURNS void LANGUAGE plpgsql AS $$
+	DECLARE
+		deadline timestamptz := clock_timestamp() + current_setting('test.timeout')::interval;
 	BEGIN
-		WHILE pg_last_wal_replay_lsn() < until LOOP
+		WHILE pg_last_wal_replay_lsn() < until AND clock_timestamp() < deadline LOOP
 			PERFORM pg_sleep(0.01);
 		END LOOP;
 	END $$;
