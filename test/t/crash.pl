@@ -5,7 +5,7 @@ use lib 'test/t';
 use SimhashTest;
 use Time::HiRes qw(usleep);
 
-my $rounds = 10;
+my $rounds = 6;
 
 # Few buffers, so that pages are written out while they change, and frequent
 # checkpoints, so that recovery starts at different points.
