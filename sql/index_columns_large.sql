@@ -45,7 +45,7 @@ SELECT problems(f) FROM unnest('{50, 90, 100}'::int[]) f;
 -- large ones: from some 130,000 rows on most leaves of a group have a byte in common
 CREATE TABLE large (g int, fp simhash) WITH (autovacuum_enabled = off);
 INSERT INTO large SELECT g, bits(g || 'l' || i)
-FROM generate_series(1, effort(130000, 300000)) i, generate_series(1, CASE i % 5 WHEN 0 THEN 2 ELSE 1 END) g;
+FROM generate_series(1, effort(130000, 300000)) i, generate_series(1, CASE i % effort(5, 2) WHEN 0 THEN 2 ELSE 1 END) g;
 CREATE INDEX large_fp ON large USING simhash (g, fp);
 SELECT simhash_index_check('large_fp', true) \gset
 INSERT INTO large SELECT g, bits(g || 'm' || i)

@@ -395,7 +395,8 @@ shdup_check_snapshot(Relation index, Snapshot snapshot)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("index \"%s\" was built after the snapshot of this query was taken",
-						RelationGetRelationName(index))));
+						RelationGetRelationName(index)),
+				 in_recovery ? errdetail("On a standby, an index that was altered counts as one that was built.") : 0));
 }
 
 /*

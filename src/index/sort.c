@@ -336,9 +336,9 @@ static void
 distribute_shares(ShIdxSort *sort, const ShBitsTable *table)
 {
 	/* the set does not free the files that it joins */
-	MemoryContext files = AllocSetContextCreate(sort->context, "simhash shares",
-												ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(files);
+	MemoryContext context = AllocSetContextCreate(sort->context, "simhash shares",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
 	LogicalTapeSet *set = LogicalTapeSetCreate(false, sort->files, -1);
 	LogicalTape **tapes = palloc(Max(sort->nshares, 1) * sizeof(LogicalTape *));
 	int			ntapes = 0;
@@ -360,7 +360,7 @@ distribute_shares(ShIdxSort *sort, const ShBitsTable *table)
 		LogicalTapeClose(tapes[i]);
 	if (ntapes > 0)
 		LogicalTapeSetClose(set);
-	MemoryContextDelete(files);
+	MemoryContextDelete(context);
 }
 
 static void

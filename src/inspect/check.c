@@ -5,16 +5,17 @@
  *	  of its table.
  *
  * The checks are valid while others insert, delete and vacuum, so
- * AccessShareLock is sufficient, and they work on standbys.  Three invariants
+ * AccessShareLock is sufficient, and they work on standbys.  Four invariants
  * separate concurrent change from corruption: pages are only added and never
- * removed, a page's low fence never changes, and a row that a snapshot sees
- * was inserted into all tables before the snapshot was taken and is not
- * removed while it is held.
+ * removed, a page's low fence never changes, its high fence never rises, and a
+ * row that a snapshot sees was inserted into all tables before the snapshot was
+ * taken and is not removed while it is held.
  *
  * The levels of a tree are walked from the leaves upwards.  A page that the walk met had
  * its downlink before the walk of the level above began, since a split creates
  * both together.  So each page must be found there.  Downlinks to pages that
- * the walk did not meet belong to later splits, and are followed.
+ * the walk did not meet belong to later splits, or the page before has lost a write
+ * and leads past them; they are followed.
  *
  *-------------------------------------------------------------------------
  */
@@ -158,9 +159,9 @@ read_fences(Checker *checker, const ShIdxWalk *walk, BlockNumber child, ShIdxKey
 }
 
 /*
- * Check a page that the walk of the level below has not met.  The split that made it has
- * ended the page before it at its downlink, and a page never grows again; but a write of
- * that page may have been lost, so that it still leads past the new one.
+ * Check a page that the walk of the level below has not met.  The page before must end
+ * where this one begins, since the split.  If it does not, its write was lost, and it
+ * leads past this one.
  */
 static void
 check_new_child(Checker *checker, const ShIdxWalk *walk, ShIdxKey key, BlockNumber child)

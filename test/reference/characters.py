@@ -53,15 +53,15 @@ for i in range(19 * 21):
         COMPOSITIONS[pair] = chr(0xAC00 + 28 * i + j)
 
 
-decompositions = str.maketrans(DECOMPOSITIONS)
-foldings = str.maketrans(FOLDINGS)
+to_decomposed = str.maketrans(DECOMPOSITIONS)
+to_folded = str.maketrans(FOLDINGS)
 several_marks = re.compile('[%s]{2,}' % ''.join(COMBINING))
 
 
 def decompose(text):
     """Normalization form D."""
     while True:
-        further = text.translate(decompositions)
+        further = text.translate(to_decomposed)
         if further == text:
             break
         text = further
@@ -91,4 +91,4 @@ def fold(text):
     """NFC(fold(NFD(text)))."""
     if text.isascii():
         return text.lower()
-    return compose(decompose(decompose(text).translate(foldings)))
+    return compose(decompose(decompose(text).translate(to_folded)))

@@ -30,19 +30,22 @@ $node->safe_psql('postgres', qq{
 			result := again;
 		END LOOP;
 	END \$\$;
-	-- Stop a process as soon as a query finds a row.
-	CREATE PROCEDURE stop_when(query text, pid integer) LANGUAGE plpgsql AS \$\$
+	-- Stop a process as soon as a query finds a row.  Returns whether it did before long.
+	CREATE FUNCTION stop_when(query text, pid integer) RETURNS boolean LANGUAGE plpgsql AS \$\$
 	DECLARE
-		deadline timestamptz := clock_timestamp() + current_setting('test.timeout')::interval;
+		deadline timestamptz := clock_timestamp() + current_setting('test.timeout')::interval / 20;
 		reached boolean;
 	BEGIN
-		LOOP
+		WHILE clock_timestamp() < deadline LOOP
 			PERFORM pg_stat_clear_snapshot();
 			EXECUTE format('SELECT EXISTS (%s)', query) INTO reached;
-			EXIT WHEN reached OR clock_timestamp() > deadline;
+			IF reached THEN
+				EXECUTE format('COPY (SELECT) TO PROGRAM ''kill -STOP %s; cat >/dev/null''', pid);
+				RETURN true;
+			END IF;
 			PERFORM pg_sleep(0.0005);
 		END LOOP;
-		EXECUTE format('COPY (SELECT) TO PROGRAM ''kill -STOP %s; cat >/dev/null''', pid);
+		RETURN false;
 	END \$\$;
 });
 
@@ -73,7 +76,8 @@ sub run_beside
 # What is rolled back can be removed at once, whatever snapshots there are.
 my $random = "INSERT INTO docs SELECT i, random_bits() FROM generate_series(1, 3 * $rows) i";
 my @split = ('BEGIN', $random, 'ROLLBACK');
-my $vacuum = 'VACUUM (INDEX_CLEANUP ON) docs';
+# the search has a lock for which VACUUM waits five seconds before it gives up truncating
+my $vacuum = 'VACUUM (INDEX_CLEANUP ON, TRUNCATE OFF) docs';
 my %change = (
 	'pages are split' => \@split,
 	'rows are removed' => [$vacuum],
@@ -122,11 +126,6 @@ foreach my $statement (sort keys %search)
 	}
 	my $pid = $node->safe_psql('postgres',
 		"SELECT pid FROM pg_stat_activity WHERE application_name = '$file' AND backend_type = 'client backend'");
-	# neither at the beginning nor at the end
-	my $in_the_middle = "SELECT entries_done || ' entries and ' || tables_done || ' tables' FROM simhash_stat_progress
-		WHERE pid = $pid AND phase = '$search{$statement}'
-			AND entries_done BETWEEN 1 AND greatest(tables_total, 1) * $rows - 1000";
-
 	foreach my $what ('rows are removed', 'pages are split', 'rows take the places of others')
 	{
 		my $deadline = time + $PostgreSQL::Test::Utils::timeout_default;
@@ -138,12 +137,17 @@ foreach my $statement (sort keys %search)
 			$tries++;
 			# it ends early only if it fails
 			kill(0, $pid) or last;
-			# it could have a lock that the procedure needs to end
-			$node->psql('postgres', "CALL stop_when(\$\$$in_the_middle\$\$, $pid)",
-				on_error_die => 1, timeout => 2 * $PostgreSQL::Test::Utils::timeout_default, timed_out => \my $stuck);
+			# neither at the beginning nor at the end
+			my $least = 1 + int rand($rows / 2);
+			my $in_the_middle = "SELECT entries_done || ' entries and ' || tables_done || ' tables'
+				FROM simhash_stat_progress WHERE pid = $pid AND phase = '$search{$statement}'
+					AND entries_done BETWEEN $least AND greatest(tables_total, 1) * $rows - 1000";
+			# it could have a lock that the function needs to end
+			my ($status, $stopped) = $node->psql('postgres', "SELECT stop_when(\$\$$in_the_middle\$\$, $pid)",
+				timeout => $PostgreSQL::Test::Utils::timeout_default / 10, timed_out => \my $stuck);
 			# it may have gone on until it was stopped
 			push @beside, run_beside($in_the_middle);
-			if ($beside[0]->{ended} and $beside[0]->{out} ne '')
+			if (($stopped // '') eq 't' and $beside[0]->{ended} and $beside[0]->{out} ne '')
 			{
 				push @beside, run_beside(@{ $change{$what} });
 				$done = $beside[1]->{ended};

@@ -282,7 +282,7 @@ like($result{check}, qr/^XX002 .*"a_fp" has a dead mark without an entry/, 'mark
 	foreach my $time (0, 1)
 	{
 		my ($before, $after) = @images[ $time, $time + 1 ];
-		# leaves whose right link is another one
+		# leaves whose right link has changed
 		my @split = grep {
 			unpack('C', substr(page($before, $_), $block_size - 6, 1)) == 0
 			  && substr(page($before, $_), $block_size - 20, 4) ne substr(page($after, $_), $block_size - 20, 4)

@@ -1,5 +1,5 @@
 # 250,000 fingerprints, and 50,000 with 10 distinct values: the index finds what brute
-# force finds, at every radius.  sql/index_exact.sql has more schemes of fewer rows.
+# force finds, at every radius.  sql/index_exact.sql has more schemes and fewer rows.
 
 use lib 'test/t';
 use SimhashTest;
@@ -10,7 +10,7 @@ $node->safe_psql('postgres', q{
 	CREATE UNLOGGED TABLE mixed (id integer, fp simhash);
 	INSERT INTO mixed
 	SELECT row_number() OVER (), h FROM make_fingerprints(240000, 0.3) h;
-	-- equal in all but one block of 4, 5 and 8; all zeros, all ones, null
+	-- equal in all but one block of 4 and 5; all zeros, all ones, null
 	INSERT INTO mixed
 	SELECT 240000 + i,
 		CASE WHEN i <= 2000 THEN (81985529216486895 & ~65535::bigint) | (i * 31)
@@ -47,7 +47,7 @@ foreach my $table ('few', 'mixed')
 	my $found = $node->safe_psql('postgres',
 		'SELECT bool_and(n > 0) FROM (SELECT r, sum(n) AS n FROM probe WHERE r >= 0 GROUP BY r) s');
 	is($found, 't', "$table: there is something to find at every radius");
-	foreach my $scheme ($table eq 'few' ? @schemes : @schemes[ 1, 3, 6 ])
+	foreach my $scheme ($table eq 'few' ? @schemes : @schemes[ 1, 2, 6 ])
 	{
 		my ($m, $k) = @$scheme;
 		$node->safe_psql('postgres',

@@ -362,7 +362,7 @@ compare('random', "$dir/random", 10_000);
 # b has these in reverse order, so that each is a passage.
 #
 my @marks = ('', '\u0301', '\u0338', '\u0323\u0345', '\u3099');
-# ideographs, Hangul, characters of private use and of Tangut: no mark combines with them
+# ideographs, Hangul, private use, Tangut and Khitan: no mark combines with them
 my @alone = ([ 0x3400, 0xA000 ], [ 0xAC00, 0xF900 ], [ 0x17000, 0x1B000 ], [ 0x20000, 0x110000 ]);
 my @requests;
 for (my $first = 0; $first < 0x110000; $first += 128)
