@@ -16,7 +16,7 @@ my $node = start_node(
 # What beyond memory needs to be sorted once more: many equal fingerprints,
 # fingerprints that differ in the last bits only, and nulls; with a column
 # before the fingerprint, also groups of most rows and of one row.
-# parallel_workers is for 100,000 rows what the server would choose for many more.
+# parallel_workers is for 60,000 rows what the server would choose for many more.
 $node->safe_psql('postgres', q{
 	CREATE TABLE t (id integer, kind text, few integer, most integer, fp simhash);
 	INSERT INTO t
@@ -26,7 +26,7 @@ $node->safe_psql('postgres', q{
 			WHEN 'equal' THEN CASE WHEN i % 10 < 7 THEN 4611686018427387904 ELSE random_bits() END
 			WHEN 'narrow' THEN 81985529216486895 + i % 4096
 			ELSE CASE WHEN i % 2 = 0 THEN random_bits() END END
-	FROM (VALUES ('random'), ('equal'), ('narrow'), ('null')) v (kind), generate_series(1, 100000) i;
+	FROM (VALUES ('random'), ('equal'), ('narrow'), ('null')) v (kind), generate_series(1, 60000) i;
 	CREATE TABLE random AS SELECT id, few, most, fp FROM t WHERE kind = 'random' ORDER BY id;
 	CREATE TABLE equal AS SELECT id, few, most, fp FROM t WHERE kind = 'equal' ORDER BY id;
 	CREATE TABLE narrow AS SELECT id, few, most, fp FROM t WHERE kind = 'narrow' ORDER BY id;
@@ -112,7 +112,7 @@ my @sums = map { $node->safe_psql('postgres', qq{
 		BEGIN;
 		SELECT pg_current_xact_id() \\g /dev/null
 		PREPARE TRANSACTION 'old';
-		UPDATE counted SET few = few + 1 WHERE id = $_ * 9000;
+		UPDATE counted SET few = few + 1 WHERE id = $_ * 7000;
 		CREATE OR REPLACE FUNCTION build() RETURNS void LANGUAGE sql AS \$\$
 			CREATE INDEX counted_fp ON counted USING simhash (fp) WITH (blocks = 5, distance = 3) \$\$;
 		CREATE OR REPLACE FUNCTION logged() RETURNS bigint LANGUAGE plpgsql AS \$\$
@@ -127,7 +127,7 @@ my @sums = map { $node->safe_psql('postgres', qq{
 		SELECT h.reltuples, i.reltuples, indcheckxmin, :logged > 0.8 * pg_relation_size('counted_fp')
 		FROM pg_index JOIN pg_class h ON h.oid = indrelid JOIN pg_class i ON i.oid = indexrelid
 		WHERE indexrelid = 'counted_fp'::regclass}) } 1 .. 8;
-is(join(' ', @sums), join(' ', ('100000|100000|t|t') x 8), 'what workers find and write is counted');
+is(join(' ', @sums), join(' ', ('60000|60000|t|t') x 8), 'what workers find and write is counted');
 $node->safe_psql('postgres', 'ALTER SYSTEM RESET ALL');
 $node->restart;
 
@@ -163,7 +163,7 @@ is($node->safe_psql('postgres', q{
 	ROLLBACK;
 	SELECT simhash_index_check('own_fp', true);
 	SELECT sum(entries) FROM simhash_index_info('own_fp');
-}) =~ s/\s+/ /gr, ' 404000', 'an index of a temporary table');
+}) =~ s/\s+/ /gr, ' 244000', 'an index of a temporary table');
 
 # All of an index is in the WAL, and a checkpoint does not wait for a build to
 # end: what it has written is flushed.

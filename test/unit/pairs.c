@@ -19,7 +19,7 @@
 #include "server.h"
 #include "index/sort.h"
 
-#define MAX_KEYS	2000
+#define MAX_KEYS	1400
 #define MAX_MASKS	2
 #define MANY_KEYS	1000000
 #define LARGE_SET	12000
@@ -508,8 +508,8 @@ test_shared(Shape shape)
 	{
 		int			distance = distances[i % lengthof(distances)];
 
-		shared_na = make_keys(shape, set_a, 1500);
-		shared_nb = make_keys(shape, set_b, i % 2 == 0 ? 300 : 1700);
+		shared_na = make_keys(shape, set_a, 1000);
+		shared_nb = make_keys(shape, set_b, i % 2 == 0 ? 300 : 1300);
 		right_pairs &= distance == 0 || shared_is_right(true, distance);
 		right_matches &= shared_is_right(false, distance);
 	}
