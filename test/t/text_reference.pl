@@ -328,17 +328,15 @@ foreach my $text (map { $texts[ $_ * @texts / 600 ] } 0 .. 599)
 	$half =~ s/[\xc0-\xff][\x80-\xbf]{0,2}\z//;
 	push @of_two, [ json($text), json($half) ] if utf8::decode(my $copy = $half);
 }
-compare('coefficients', requests_file('coefficients', map {
-	my $shingle = 1 + $i % 4;
-	my $unit = $i++ % 3 ? 'word' : 'char';
-	qq({"form": "jaccard", "a": $_->[0], "b": $_->[1], "shingle": $shingle, "unit": "$unit"})
-} @of_two), 300);
-
-compare('containment', requests_file('containment', map {
-	my $shingle = 1 + $i % 4;
-	my $unit = $i++ % 3 ? 'word' : 'char';
-	qq({"form": "containment", "a": $_->[0], "b": $_->[1], "shingle": $shingle, "unit": "$unit"})
-} map { $i++ % 2 ? $_ : [ reverse @$_ ] } @of_two), 300);
+foreach my $form ('jaccard', 'containment')
+{
+	compare($form, requests_file($form, map {
+		my $shingle = 1 + $i % 4;
+		my $unit = $i % 3 ? 'word' : 'char';
+		my ($one, $other) = $i++ & 4 ? @$_ : reverse @$_;
+		qq({"form": "$form", "a": $one, "b": $other, "shingle": $shingle, "unit": "$unit"})
+	} @of_two), 300);
+}
 
 compare('keys of passages', requests_file('passage_keys', map {
 	qq({"form": "passage_keys", "document": $_})
