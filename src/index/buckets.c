@@ -113,11 +113,13 @@ unpack(const char *from, ShIdxSortItem *item)
 /*
  * Begin to write items to an empty tape.  tape is NULL if it is to be created
  * only when there is an item; the caller then sets it before the first flush.
+ * Its buffer, which the first write allocates, gets into the current context.
  */
 void
 shidx_sort_tape_begin(ShIdxSortTapeWriter *writer, LogicalTape *tape, bool grouped)
 {
 	writer->tape = tape;
+	writer->context = CurrentMemoryContext;
 	writer->grouped = grouped;
 	memset(&writer->summary, 0, sizeof(ShIdxSortSummary));
 	writer->summary.ascending = true;
@@ -161,6 +163,7 @@ shidx_sort_tape_flush(ShIdxSortTapeWriter *writer)
 {
 	char		bytes[SHIDX_SORT_WRITE_ITEMS * MAX_ITEM_BYTES];
 	char	   *end = bytes;
+	MemoryContext old;
 
 	if (writer->count == 0)
 		return;
@@ -174,7 +177,9 @@ shidx_sort_tape_flush(ShIdxSortTapeWriter *writer)
 			end += GROUP_BYTES;
 		}
 	}
+	old = MemoryContextSwitchTo(writer->context);
 	LogicalTapeWrite(writer->tape, bytes, end - bytes);
+	MemoryContextSwitchTo(old);
 	writer->count = 0;
 }
 

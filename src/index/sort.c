@@ -149,15 +149,12 @@ shidx_sort_begin_share(SharedFileSet *files, int number, bool grouped)
 void
 shidx_sort_end_share(ShIdxSort *sort, ShIdxSortShare *share)
 {
-	MemoryContext old = MemoryContextSwitchTo(sort->context);
-
 	shidx_sort_tape_flush(&sort->writer);
 	share->number = sort->number;
 	share->summary = sort->writer.summary;
 	/* an empty tape cannot be frozen, and is not needed */
 	if (sort->count > 0)
 		LogicalTapeFreeze(sort->writer.tape, &share->tape);
-	MemoryContextSwitchTo(old);
 	shidx_sort_end(sort);
 }
 
@@ -279,13 +276,7 @@ shidx_sort_add_grouped(ShIdxSort *sort, uint32 group, ShPermuted fp, uint64 valu
 			sort->rows.groups[i] = group;
 	}
 	else
-	{
-		/* the first write to a tape allocates its buffer */
-		MemoryContext old = MemoryContextSwitchTo(sort->context);
-
 		shidx_sort_tape_put(&sort->writer, shidx_sort_item(fp, value), group);
-		MemoryContextSwitchTo(old);
-	}
 	sort->count++;
 }
 

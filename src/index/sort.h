@@ -132,6 +132,7 @@ typedef struct ShIdxSortSummary
 typedef struct ShIdxSortTapeWriter
 {
 	LogicalTape *tape;
+	MemoryContext context;		/* of its buffer */
 	bool		grouped;		/* items have groups */
 	ShIdxSortSummary summary;
 
