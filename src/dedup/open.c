@@ -361,7 +361,7 @@ is_after_build(Snapshot snapshot, Relation index)
 /*
  * May an index have been built again after a snapshot was taken?  REINDEX changes its row
  * in pg_class alone; so do commands that build nothing, which are not told apart.  Only
- * VACUUM FULL of pg_class could hide it from an older snapshot of a standby.
+ * VACUUM FULL or CLUSTER of a catalog could hide a build from an older snapshot of a standby.
  */
 static bool
 is_changed_after(Snapshot snapshot, Relation index)

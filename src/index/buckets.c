@@ -19,6 +19,7 @@
  */
 #include "postgres.h"
 
+#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
@@ -57,7 +58,7 @@ typedef struct Bucket
 struct ShIdxSortBuckets
 {
 	MemoryContext context;
-	LogicalTapeSet *tapes;
+	LogicalTapeSet *tapes;		/* NULL before there are any */
 	bool		grouped;
 	Size		memory;
 
@@ -113,7 +114,8 @@ unpack(const char *from, ShIdxSortItem *item)
 /*
  * Begin to write items to an empty tape.  tape is NULL if it is to be created
  * only when there is an item; the caller then sets it before the first flush.
- * Its buffer, which the first write allocates, gets into the current context.
+ * Its buffer, which the first write allocates, gets into the context that is current
+ * here.
  */
 void
 shidx_sort_tape_begin(ShIdxSortTapeWriter *writer, LogicalTape *tape, bool grouped)
@@ -246,19 +248,27 @@ shidx_sort_add_summary(ShIdxSortSummary *to, const ShIdxSortSummary *from)
 }
 
 /*
- * Make a sort whose buckets go to a set of tapes.  It uses up to the given
- * memory, in bytes.
+ * Make a private set of tapes in the current memory context.
+ */
+LogicalTapeSet *
+shidx_sort_make_tapes(void)
+{
+	PrepareTempTablespaces();
+	return LogicalTapeSetCreate(true, NULL, -1);
+}
+
+/*
+ * Make a sort that uses up to the given memory, in bytes.
  *
  * The result, and the memory of the tapes, is allocated in the current memory
- * context, which must live as long as the sort, and so must the set.
+ * context, which must live as long as the sort.
  */
 ShIdxSortBuckets *
-shidx_sort_buckets_begin(LogicalTapeSet *tapes, bool grouped, Size memory)
+shidx_sort_buckets_begin(bool grouped, Size memory)
 {
 	ShIdxSortBuckets *buckets = palloc0(sizeof(ShIdxSortBuckets));
 
 	buckets->context = CurrentMemoryContext;
-	buckets->tapes = tapes;
 	buckets->grouped = grouped;
 	buckets->memory = memory;
 	buckets->max_depth = 2 << MAX_DIGIT_BITS;
@@ -430,17 +440,22 @@ load_bucket(ShIdxSortBuckets *buckets, TapeReader reader)
 }
 
 /*
- * Close what has not been returned.
+ * Drop what has not been returned, with the file, as blocks that have not been read are
+ * never used again.
  */
 static void
-close_buckets(ShIdxSortBuckets *buckets)
+drop_buckets(ShIdxSortBuckets *buckets)
 {
+	buckets->count = 0;
+	if (buckets->stream == NULL && buckets->depth == 0)
+		return;
 	if (buckets->stream != NULL)
 		LogicalTapeClose(buckets->stream);
 	buckets->stream = NULL;
 	while (buckets->depth > 0)
 		LogicalTapeClose(buckets->stack[--buckets->depth].tape);
-	buckets->count = 0;
+	LogicalTapeSetClose(buckets->tapes);
+	buckets->tapes = NULL;
 }
 
 /*
@@ -454,7 +469,7 @@ shidx_sort_buckets_start(ShIdxSortBuckets *buckets, LogicalTape **rows, int nrow
 	MemoryContext old = MemoryContextSwitchTo(buckets->context);
 	TapeReader	reader = {rows, nrows, summary, table};
 
-	close_buckets(buckets);
+	drop_buckets(buckets);
 	reader.summary.varying.keys = shbits_permute(table, summary.varying.keys);
 	for (int i = 0; i < nrows; i++)
 		rewind_tape(rows[i], summary.count);
@@ -464,6 +479,8 @@ shidx_sort_buckets_start(ShIdxSortBuckets *buckets, LogicalTape **rows, int nrow
 	{
 		/* the memory is needed for the buffers of tapes */
 		free_loaded(buckets);
+		if (buckets->tapes == NULL)
+			buckets->tapes = shidx_sort_make_tapes();
 		distribute(buckets, reader);
 	}
 	MemoryContextSwitchTo(old);
@@ -537,12 +554,14 @@ shidx_sort_buckets_next(ShIdxSortBuckets *buckets, ShIdxSortItems *items)
 }
 
 /*
- * Free all memory, and the tapes of buckets that have not been returned.
+ * Free all memory and files.
  */
 void
 shidx_sort_buckets_end(ShIdxSortBuckets *buckets)
 {
-	close_buckets(buckets);
+	drop_buckets(buckets);
+	if (buckets->tapes != NULL)
+		LogicalTapeSetClose(buckets->tapes);
 	free_loaded(buckets);
 	pfree(buckets->stack);
 	pfree(buckets);

@@ -15,7 +15,6 @@
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -38,7 +37,7 @@ struct ShIdxSort
 	ShIdxSortVarying varying;	/* of the rows */
 
 	/* beyond */
-	LogicalTapeSet *tapes;		/* NULL while in memory */
+	LogicalTapeSet *tapes;		/* of the rows, NULL while in memory */
 	ShIdxSortTapeWriter writer; /* all rows, as they came */
 	bool		frozen;			/* their tape can be read */
 	ShIdxSortBuckets *buckets;	/* of the current table */
@@ -72,19 +71,6 @@ static size_t
 max_in_memory(const ShIdxSort *sort)
 {
 	return sort->memory / (2 * (sizeof(ShIdxSortItem) + (sort->grouped ? sizeof(uint32) : 0)));
-}
-
-/*
- * Make a private tape set, for the rows and for buckets.
- */
-static void
-make_tapes(ShIdxSort *sort)
-{
-	MemoryContext old = MemoryContextSwitchTo(sort->context);
-
-	PrepareTempTablespaces();
-	sort->tapes = LogicalTapeSetCreate(true, NULL, -1);
-	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -174,7 +160,6 @@ shidx_sort_begin_whole(int memory_kb, SharedFileSet *files, const ShIdxSortShare
 	sort->nshares = nshares;
 	for (int i = 0; i < nshares; i++)
 		sort->count += shares[i].summary.count;
-	make_tapes(sort);
 	return sort;
 }
 
@@ -186,7 +171,7 @@ move_to_tape(ShIdxSort *sort)
 {
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
 
-	make_tapes(sort);
+	sort->tapes = shidx_sort_make_tapes();
 	shidx_sort_tape_begin(&sort->writer, LogicalTapeCreate(sort->tapes), sort->grouped);
 	for (size_t i = 0; i < sort->count; i++)
 	{
@@ -360,7 +345,7 @@ start_on_tapes(ShIdxSort *sort, const ShBitsTable *table)
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
 
 	if (sort->buckets == NULL)
-		sort->buckets = shidx_sort_buckets_begin(sort->tapes, sort->grouped, sort->memory);
+		sort->buckets = shidx_sort_buckets_begin(sort->grouped, sort->memory);
 	if (sort->files != NULL)
 		distribute_shares(sort, table);
 	else
@@ -376,7 +361,7 @@ start_on_tapes(ShIdxSort *sort, const ShBitsTable *table)
 void
 shidx_sort_start_table(ShIdxSort *sort, const ShBitsTable *table)
 {
-	if (sort->tapes == NULL)
+	if (sort->tapes == NULL && sort->files == NULL)
 		start_in_memory(sort, table);
 	else
 		start_on_tapes(sort, table);

@@ -159,9 +159,9 @@ read_fences(Checker *checker, const ShIdxWalk *walk, BlockNumber child, ShIdxKey
 }
 
 /*
- * Check a page that the walk of the level below has not met.  The page before must end
- * where this one begins, since the split.  If it does not, its write was lost, and it
- * leads past this one.
+ * Check a page that the walk of the level below has not met.  Since the split, the page
+ * before must not end beyond where this one begins.  If it does, its write was lost, and
+ * it leads past this one.
  */
 static void
 check_new_child(Checker *checker, const ShIdxWalk *walk, ShIdxKey key, BlockNumber child)
@@ -169,6 +169,7 @@ check_new_child(Checker *checker, const ShIdxWalk *walk, ShIdxKey key, BlockNumb
 	ShIdxKey	low;
 	ShIdxKey	high;
 
+	CHECK_FOR_INTERRUPTS();
 	read_fences(checker, walk, child, &low, &high);
 	if (!shidx_key_equal(low, key))
 		shidx_report_corrupted(checker->index, child,
@@ -615,6 +616,11 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	int			ntrees;
 	TreeSum    *sums;
 
+	/*
+	 * First, as on a standby an index that was found valid may be dropped at any time, and
+	 * lacks what comes after.
+	 */
+	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	shdup_open(PG_GETARG_OID(0), SHDUP_ACCESS_OWNER, &target);
 	heap = target.heap;
 	index = target.index;
@@ -629,7 +635,6 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	warn_of_width(index, width);
 	nparts = shbits_nparts(width);
 	ntrees = nparts * scheme->ntables;
-	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	shdup_check_snapshot(index, snapshot);
 
 	shdup_progress_start(SHDUP_INDEX_CHECK, RelationGetRelid(heap), RelationGetRelid(index));
