@@ -6,10 +6,10 @@
  * The items are read once and distributed to buckets by the leading bits in
  * which they differ: those of their groups, otherwise of their keys, otherwise
  * of their values.  Each bucket, in order, is then read, sorted in memory and
- * returned.  So each item is written and read once, no matter how many there
- * are.  A bucket that is too large for memory is distributed again.  One whose
- * items came in order is returned as it is; this is the case for a fingerprint
- * that very many rows have.
+ * returned.  So most items are written and read once.  A bucket that is too
+ * large for memory is distributed again.  One whose items came in order is
+ * returned as it is; this is the case for a fingerprint that very many rows
+ * have.
  *
  * Buckets are tapes of one of the server's tape sets: one temporary file,
  * whose blocks are used again as soon as they have been read.  An item takes 14
@@ -46,8 +46,9 @@
 #define ITEM_BYTES		(KEY_BYTES + VALUE_BYTES)
 #define MAX_ITEM_BYTES	(ITEM_BYTES + GROUP_BYTES)
 
-/* how much of a tape is read ahead, in bytes */
+/* how much is read ahead, in bytes, and at most this part of the memory */
 #define MAX_READ_BUFFER	(32 * BLCKSZ)
+#define READ_BUFFERS	16
 
 typedef struct Bucket
 {
@@ -114,7 +115,7 @@ unpack(const char *from, ShIdxSortItem *item)
 /*
  * Begin to write items to an empty tape.  tape is NULL if it is to be created
  * only when there is an item; the caller then sets it before the first flush.
- * Its buffer, which the first write allocates, gets into the context that is current
+ * Its memory, which the first write allocates, gets into the context that is current
  * here.
  */
 void
@@ -183,18 +184,6 @@ shidx_sort_tape_flush(ShIdxSortTapeWriter *writer)
 	LogicalTapeWrite(writer->tape, bytes, end - bytes);
 	MemoryContextSwitchTo(old);
 	writer->count = 0;
-}
-
-/*
- * Rewind a tape with the given number of items for reading.
- */
-static void
-rewind_tape(LogicalTape *tape, double count)
-{
-	double		bytes = count * MAX_ITEM_BYTES + BLCKSZ;
-
-	LogicalTapeRewindForRead(tape, bytes < MAX_READ_BUFFER ?
-							 TYPEALIGN(BLCKSZ, (Size) bytes) : MAX_READ_BUFFER);
 }
 
 /*
@@ -296,19 +285,6 @@ read_items(TapeReader *reader, ShIdxSortItems items, size_t most)
 	return 0;
 }
 
-static void
-push(ShIdxSortBuckets *buckets, LogicalTape *tape, ShIdxSortSummary summary)
-{
-	if (buckets->depth == buckets->max_depth)
-	{
-		buckets->max_depth *= 2;
-		buckets->stack = repalloc(buckets->stack, buckets->max_depth * sizeof(Bucket));
-	}
-	buckets->stack[buckets->depth].tape = tape;
-	buckets->stack[buckets->depth].summary = summary;
-	buckets->depth++;
-}
-
 /* bytes that an item takes in memory */
 static Size
 item_size(const ShIdxSortBuckets *buckets)
@@ -318,14 +294,39 @@ item_size(const ShIdxSortBuckets *buckets)
 
 /*
  * How many items may be sorted in memory, which needs room for two copies.
- * The waiting buckets have buffers.
  */
 static double
-max_loaded(const ShIdxSortBuckets *buckets, bool have_buckets)
+max_loaded(const ShIdxSortBuckets *buckets)
 {
-	Size		memory = buckets->memory - buckets->memory / (have_buckets ? 4 : 16);
+	Size		memory = buckets->memory - buckets->memory / READ_BUFFERS;
 
 	return (double) memory / (2 * item_size(buckets));
+}
+
+/*
+ * Rewind one of ntapes tapes, with the given number of items, for reading.  Until it is
+ * read, it then takes no memory.
+ */
+static void
+rewind_tape(const ShIdxSortBuckets *buckets, LogicalTape *tape, double count, int ntapes)
+{
+	Size		most = Min(MAX_READ_BUFFER, buckets->memory / READ_BUFFERS / ntapes);
+
+	LogicalTapeRewindForRead(tape, (Size) Min(count * MAX_ITEM_BYTES + BLCKSZ, most));
+}
+
+static void
+push(ShIdxSortBuckets *buckets, LogicalTape *tape, ShIdxSortSummary summary)
+{
+	if (buckets->depth == buckets->max_depth)
+	{
+		buckets->max_depth *= 2;
+		buckets->stack = repalloc(buckets->stack, buckets->max_depth * sizeof(Bucket));
+	}
+	rewind_tape(buckets, tape, summary.count, 1);
+	buckets->stack[buckets->depth].tape = tape;
+	buckets->stack[buckets->depth].summary = summary;
+	buckets->depth++;
 }
 
 /*
@@ -472,8 +473,8 @@ shidx_sort_buckets_start(ShIdxSortBuckets *buckets, LogicalTape **rows, int nrow
 	drop_buckets(buckets);
 	reader.summary.varying.keys = shbits_permute(table, summary.varying.keys);
 	for (int i = 0; i < nrows; i++)
-		rewind_tape(rows[i], summary.count);
-	if (summary.count <= max_loaded(buckets, false))
+		rewind_tape(buckets, rows[i], summary.count, nrows);
+	if (summary.count <= max_loaded(buckets))
 		load_bucket(buckets, reader);
 	else
 	{
@@ -497,8 +498,7 @@ next_bucket(ShIdxSortBuckets *buckets)
 		Bucket		bucket = buckets->stack[--buckets->depth];
 		TapeReader	reader = {&bucket.tape, 1, bucket.summary, NULL};
 
-		rewind_tape(bucket.tape, bucket.summary.count);
-		if (bucket.summary.count <= max_loaded(buckets, true))
+		if (bucket.summary.count <= max_loaded(buckets))
 			load_bucket(buckets, reader);
 		else if (bucket.summary.ascending)
 		{

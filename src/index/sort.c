@@ -265,7 +265,7 @@ shidx_sort_add_grouped(ShIdxSort *sort, uint32 group, ShPermuted fp, uint64 valu
 	sort->count++;
 }
 
-/* number of entries added */
+/* number of entries added, without equal ones that were dropped */
 double
 shidx_sort_count(const ShIdxSort *sort)
 {

@@ -132,7 +132,7 @@ typedef struct ShIdxSortSummary
 typedef struct ShIdxSortTapeWriter
 {
 	LogicalTape *tape;
-	MemoryContext context;		/* of its buffer */
+	MemoryContext context;		/* of its memory */
 	bool		grouped;		/* items have groups */
 	ShIdxSortSummary summary;
 
