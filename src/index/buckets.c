@@ -46,9 +46,9 @@
 #define ITEM_BYTES		(KEY_BYTES + VALUE_BYTES)
 #define MAX_ITEM_BYTES	(ITEM_BYTES + GROUP_BYTES)
 
-/* how much is read ahead, in bytes, and at most this part of the memory */
+/* what is read ahead: at most so many bytes, and 1 / READ_PART of the memory */
 #define MAX_READ_BUFFER	(32 * BLCKSZ)
-#define READ_BUFFERS	16
+#define READ_PART		16
 
 typedef struct Bucket
 {
@@ -298,7 +298,7 @@ item_size(const ShIdxSortBuckets *buckets)
 static double
 max_loaded(const ShIdxSortBuckets *buckets)
 {
-	Size		memory = buckets->memory - buckets->memory / READ_BUFFERS;
+	Size		memory = buckets->memory - buckets->memory / READ_PART;
 
 	return (double) memory / (2 * item_size(buckets));
 }
@@ -310,7 +310,7 @@ max_loaded(const ShIdxSortBuckets *buckets)
 static void
 rewind_tape(const ShIdxSortBuckets *buckets, LogicalTape *tape, double count, int ntapes)
 {
-	Size		most = Min(MAX_READ_BUFFER, buckets->memory / READ_BUFFERS / ntapes);
+	Size		most = Min(MAX_READ_BUFFER, buckets->memory / READ_PART / ntapes);
 
 	LogicalTapeRewindForRead(tape, (Size) Min(count * MAX_ITEM_BYTES + BLCKSZ, most));
 }

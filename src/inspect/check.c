@@ -616,14 +616,13 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	int			ntrees;
 	TreeSum    *sums;
 
-	/*
-	 * First, as on a standby an index that was found valid may be dropped at any time, and
-	 * lacks what comes after.
-	 */
-	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	shdup_open(PG_GETARG_OID(0), SHDUP_ACCESS_OWNER, &target);
 	heap = target.heap;
 	index = target.index;
+
+	/* with the lock, to see what it waited for, and at once, while a standby's index is valid */
+	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	shdup_check_snapshot(index, snapshot);
 
 	/* functions of the index are run */
 	shdup_become_owner(&caller, heap);
@@ -635,7 +634,6 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	warn_of_width(index, width);
 	nparts = shbits_nparts(width);
 	ntrees = nparts * scheme->ntables;
-	shdup_check_snapshot(index, snapshot);
 
 	shdup_progress_start(SHDUP_INDEX_CHECK, RelationGetRelid(heap), RelationGetRelid(index));
 	sums = palloc((ntrees + 1) * sizeof(TreeSum));
