@@ -39,8 +39,8 @@ CREATE FUNCTION wide(what text, n int) RETURNS simhash_bits LANGUAGE sql IMMUTAB
 	FROM generate_series(0, n / 128) i
 $$;
 CREATE FUNCTION flip_wide(fp simhash_bits, n int, how text) RETURNS simhash_bits LANGUAGE sql IMMUTABLE AS $$
-	SELECT (fp::varbit # string_agg((no <= n)::int::text, '' ORDER BY pos)::varbit)::simhash_bits
-	FROM (SELECT pos, row_number() OVER (ORDER BY md5(how || pos)) AS no FROM generate_series(1, length(fp::varbit)) pos) p
+	SELECT (fp::varbit # coalesce(bit_or(set_bit(fp::varbit # fp::varbit, pos - 1, 1)), fp::varbit # fp::varbit))::varbit::simhash_bits
+	FROM (SELECT pos FROM generate_series(1, length(fp::varbit)) pos ORDER BY md5(how || pos) LIMIT n) chosen
 $$;
 
 -- The size of something in a test that test/schedule has for both sizes: the full one

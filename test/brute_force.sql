@@ -73,7 +73,7 @@ BEGIN
 			CROSS JOIN (SELECT DISTINCT tenant FROM t WHERE tenant IS NOT NULL UNION SELECT 0 WHERE NOT $1) s
 			LEFT JOIN (SELECT qno, tenant, distance(t.fp::bigint, q.fp::bigint) AS d,
 					count(*) AS n, sum(hashint8extended(id, 1)) AS rows
-				FROM t, query q GROUP BY 1, 2, 3) near USING (qno, tenant)
+				FROM t, query q WHERE qno <= $2 OR distance(t.fp::bigint, q.fp::bigint) < 20 GROUP BY 1, 2, 3) near USING (qno, tenant)
 		WHERE r < 20 OR qno <= $2 GROUP BY qno, q.fp, r, tenant',
 		tab, CASE WHEN tenants THEN 'tenant' ELSE '0' END)
 	USING tenants, large;

@@ -200,12 +200,9 @@ def splitmix(seed):
     return x ^ x >> 31
 
 
-def visits(number):
-    """For each bin when the feature comes to it, and the bit that it brings."""
-    start = number >> 16 & 0xFFFE
-    step = (2 * (number >> 6 & 31) + 1) * 1024
-    brought = splitmix(number)
-    return [(start + b * step) % 65536 + (brought >> b & 1) for b in range(BINS)]
+def tour(number):
+    """When a feature comes to the first bin, how much later to the next, and its bits."""
+    return number >> 16 & 0xFFFE, (2 * (number >> 6 & 31) + 1) * 1024, splitmix(number)
 
 
 def minhash(hashes):
@@ -216,9 +213,11 @@ def minhash(hashes):
     minima = [None] * BINS
     for number in sorted(numbers, key=lambda number: number >> 32, reverse=True):
         minima[number % BINS] = number >> 32
-    if None in minima:
-        first = list(map(min, zip(*map(visits, numbers))))
-        minima = [first[b] if m is None else m for b, m in enumerate(minima)]
+    tours = [tour(number) for number in numbers] if None in minima else []
+    for b, minimum in enumerate(minima):
+        if minimum is None:
+            # the first one that comes to the bin, with the bit that it brings
+            minima[b] = min((start + b * step) % 65536 + (bits >> b & 1) for start, step, bits in tours)
     return sum((m & 1) << b for b, m in enumerate(minima))
 
 

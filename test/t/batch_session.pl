@@ -141,7 +141,7 @@ my %search = (
 # cancelled promptly runs into the timeout of start_victim.
 foreach my $what (sort keys %search)
 {
-	my $victim = start_victim($search{$what}, "options='-c statement_timeout=500ms'");
+	my $victim = start_victim($search{$what}, "options='-c statement_timeout=250ms'");
 	$victim->{handle}->finish;
 	like($victim->{err}, qr/57014/, "$what: statement_timeout cancels it");
 	nothing_is_left($what);

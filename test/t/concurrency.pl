@@ -14,6 +14,7 @@ my $node = start_node('pgbench', [], 'max_wal_size = 1GB');
 $node->safe_psql('postgres', q{
 	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, fp simhash) WITH (fillfactor = 70);
 	INSERT INTO a (fp) SELECT make_fingerprints(10000, 0.2);
+	CREATE INDEX a_part ON a ((id % 1000));
 	CREATE INDEX a_fp ON a USING simhash (fp) WITH (blocks = 4, distance = 3);
 	CREATE INDEX a_six ON a USING simhash (fp) WITH (blocks = 6, distance = 3);
 	INSERT INTO radii VALUES (-1), (0), (1), (2), (3), (4), (5), (6), (8), (12), (64);

@@ -1,4 +1,4 @@
-# 250,000 fingerprints, and 50,000 with 10 distinct values: the index finds what brute
+# 150,000 fingerprints, and 50,000 with 10 distinct values: the index finds what brute
 # force finds, at every radius.  sql/index_exact.sql has more schemes and fewer rows.
 
 use lib 'test/t';
@@ -9,10 +9,10 @@ my $node = start_node('exact', [], 'shared_buffers = 256MB',
 $node->safe_psql('postgres', q{
 	CREATE UNLOGGED TABLE mixed (id integer, fp simhash);
 	INSERT INTO mixed
-	SELECT row_number() OVER (), h FROM make_fingerprints(240000, 0.3) h;
+	SELECT row_number() OVER (), h FROM make_fingerprints(140000, 0.3) h;
 	-- equal in all but one block of 4 and 5; all zeros, all ones, null
 	INSERT INTO mixed
-	SELECT 240000 + i,
+	SELECT 140000 + i,
 		CASE WHEN i <= 2000 THEN (81985529216486895 & ~65535::bigint) | (i * 31)
 			 WHEN i <= 4000 THEN (81985529216486895 & ((1::bigint << 48) - 1)) | ((i * 31)::bigint << 48)
 			 WHEN i <= 6000 THEN (81985529216486895 & ~(4095::bigint << 12)) | ((i % 4096)::bigint << 12)

@@ -158,8 +158,8 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE direct (LIKE pending INCLUDING IDENTITY);
 	CREATE INDEX pending_body ON pending USING gin (body simhash_passage_ops) WITH (fastupdate = on, gin_pending_list_limit = 64);
 	CREATE INDEX direct_body ON direct USING gin (body simhash_passage_ops) WITH (fastupdate = off);
-	CREATE TABLE wanted AS SELECT n AS id, text_of(n) AS body FROM generate_series(1, 60) n
-	UNION ALL SELECT 60 + n, 'short ' || n FROM generate_series(1, 3) n;
+	CREATE TABLE wanted AS SELECT n AS id, text_of(n) AS body FROM generate_series(1, 30) n
+	UNION ALL SELECT 30 + n, 'short ' || n FROM generate_series(1, 3) n;
 	ANALYZE wanted;
 });
 my %load = ('load@30' => q{

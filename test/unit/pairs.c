@@ -19,7 +19,7 @@
 #include "server.h"
 #include "index/sort.h"
 
-#define MAX_KEYS	1400
+#define MAX_KEYS	1650
 #define MAX_MASKS	2
 #define MANY_KEYS	1000000
 #define LARGE_SET	12000
@@ -229,7 +229,7 @@ static void
 test_shape(Shape shape)
 {
 	static const int distances[] = {0, 1, 3, 6, 10, 16, 20, 32, 64};
-	static const int counts[] = {1, 2, 5, 63, 64, 65, 500, 700, MAX_KEYS};
+	static const int counts[] = {1, 2, 5, 63, 64, 65, 500, MAX_KEYS};
 	bool		right_pairs = true;
 	bool		right_matches = true;
 
@@ -508,7 +508,7 @@ test_shared(Shape shape)
 	{
 		int			distance = distances[i % lengthof(distances)];
 
-		shared_na = make_keys(shape, set_a, 1000);
+		shared_na = make_keys(shape, set_a, MAX_KEYS);
 		shared_nb = make_keys(shape, set_b, i % 2 == 0 ? 300 : 1300);
 		right_pairs &= distance == 0 || shared_is_right(true, distance);
 		right_matches &= shared_is_right(false, distance);
