@@ -30,22 +30,27 @@ $node->safe_psql('postgres', qq{
 			result := again;
 		END LOOP;
 	END \$\$;
-	-- Stop a process as soon as a query finds a row.  Returns whether it did before long.
-	CREATE FUNCTION stop_when(query text, pid integer) RETURNS boolean LANGUAGE plpgsql AS \$\$
+	-- Stop a process where a query finds a row: if it has gone on meanwhile, it goes on until the
+	-- next time.  Returns what is found, if that is before long.
+	CREATE FUNCTION stop_when(query text, pid integer) RETURNS text LANGUAGE plpgsql AS \$\$
 	DECLARE
 		deadline timestamptz := clock_timestamp() + current_setting('test.timeout')::interval / 20;
-		reached boolean;
+		found text;
+		stopped boolean := false;
 	BEGIN
 		WHILE clock_timestamp() < deadline LOOP
 			PERFORM pg_stat_clear_snapshot();
-			EXECUTE format('SELECT EXISTS (%s)', query) INTO reached;
-			IF reached THEN
-				EXECUTE format('COPY (SELECT) TO PROGRAM ''kill -STOP %s; cat >/dev/null''', pid);
-				RETURN true;
+			EXECUTE query INTO found;
+			IF stopped AND found IS NOT NULL THEN
+				RETURN found;
+			ELSIF stopped OR found IS NOT NULL THEN
+				stopped := NOT stopped;
+				EXECUTE format('COPY (SELECT) TO PROGRAM ''kill -%s %s; cat >/dev/null''',
+					CASE WHEN stopped THEN 'STOP' ELSE 'CONT' END, pid);
 			END IF;
 			PERFORM pg_sleep(0.0005);
 		END LOOP;
-		RETURN false;
+		RETURN NULL;
 	END \$\$;
 });
 
@@ -133,33 +138,25 @@ foreach my $statement (sort keys %search)
 		my $tries = 0;
 		while (!$done and time < $deadline)
 		{
-			my @beside;
 			$tries++;
 			# it ends early only if it fails
 			kill(0, $pid) or last;
 			# neither at the beginning nor at the end
 			my $least = 1 + int rand($rows / 2);
-			my $in_the_middle = "SELECT entries_done || ' entries and ' || tables_done || ' tables'
-				FROM simhash_stat_progress WHERE pid = $pid AND phase = '$search{$statement}'
-					AND entries_done BETWEEN $least AND greatest(tables_total, 1) * $rows - 1000";
 			# it could have a lock that the function needs to end
-			my ($status, $stopped) = $node->psql('postgres', "SELECT stop_when(\$\$$in_the_middle\$\$, $pid)",
+			my ($status, $where) = $node->psql('postgres', "SELECT stop_when(\$\$
+				SELECT entries_done || ' entries and ' || tables_done || ' tables' FROM simhash_stat_progress
+				WHERE pid = $pid AND phase = '$search{$statement}'
+					AND entries_done BETWEEN $least AND greatest(tables_total, 1) * $rows - 1000\$\$, $pid)",
 				timeout => $PostgreSQL::Test::Utils::timeout_default / 10, timed_out => \my $stuck);
-			# it may have gone on until it was stopped
-			push @beside, run_beside($in_the_middle);
-			if (($stopped // '') eq 't' and $beside[0]->{ended} and $beside[0]->{out} ne '')
-			{
-				push @beside, run_beside(@{ $change{$what} });
-				$done = $beside[1]->{ended};
-			}
+			my $beside = $where ? run_beside(@{ $change{$what} }) : undef;
 			kill 'CONT', $pid;
-			foreach my $beside (@beside)
-			{
-				$beside->{handle}->finish;
-				die $beside->{err} if $beside->{handle}->result(0) != 0;
-			}
-			note("$tries tries; after $beside[0]->{out}") if $done;
-			$patience *= 1.2 if grep { !$_->{ended} } @beside;
+			next if !$beside;
+			$beside->{handle}->finish;
+			die $beside->{err} if $beside->{handle}->result(0) != 0;
+			$done = $beside->{ended};
+			note("$tries tries; after $where") if $done;
+			$patience *= 1.2 if !$done;
 		}
 		ok($done, "$statement: $what while it is stopped");
 		cmp_ok($node->safe_psql('postgres', $leaf_pages), '>', 1.5 * $leaves, "$statement: there are many more pages")
