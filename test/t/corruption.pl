@@ -70,13 +70,16 @@ sub results_with
 	truncate $out, length $image;
 	close $out;
 	$node->start;
+	# a session each
+	my ($status, $stdout, $stderr) = $node->psql('postgres',
+		join('', "\\set VERBOSITY verbose\n",
+			map { "\\c\n\\warn at $_\nSET statement_timeout = '${limit}s';\n$statement{$_};\n" } @names),
+		on_error_stop => 0, timeout => 2 * $limit);
+	my (undef, %said) = split /^at (\w+)\n?/m, $stderr, -1;
 	foreach my $name (@names)
 	{
-		my ($status, $stdout, $stderr) = $node->psql('postgres',
-			"\\set VERBOSITY verbose\nSET statement_timeout = '${limit}s';\n$statement{$name};",
-			timeout => 2 * $limit);
-		$stderr =~ s/^.*?(ERROR|FATAL|PANIC|WARNING): /$1:/;
-		$result{$name} = $stderr =~ /ERROR:\s*(\w{5}): (.*)/ ? "$1 $2" : $stderr;
+		my $said = $said{$name} // 'not run';
+		$result{$name} = $said =~ /ERROR:\s*(\w{5}): (.*)/ ? "$1 $2" : $said;
 	}
 	# not 'immediate': recovery would replay the changes into the next image
 	$node->stop;
