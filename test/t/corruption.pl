@@ -74,7 +74,7 @@ sub results_with
 	my ($status, $stdout, $stderr) = $node->psql('postgres',
 		join('', "\\set VERBOSITY verbose\n",
 			map { "\\c\n\\warn at $_\nSET statement_timeout = '${limit}s';\n$statement{$_};\n" } @names),
-		on_error_stop => 0, timeout => 2 * $limit);
+		on_error_stop => 0, timeout => (@names + 1) * $limit);
 	my (undef, %said) = split /^at (\w+)\n?/m, $stderr, -1;
 	foreach my $name (@names)
 	{

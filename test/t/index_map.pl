@@ -145,7 +145,7 @@ my @grown = run_session(
 	INSERT INTO grown SELECT 1, random_bits() FROM generate_series(1, 500) i;
 	CREATE INDEX grown_fp ON grown USING simhash (g, fp);
 	$grown
-	{{INSERT INTO grown SELECT 1, random_bits() FROM generate_series(1, 60000) i}}"
+	{{INSERT INTO grown SELECT 1, random_bits() FROM generate_series(1, 200000) i}}"
 	  . $grown x 200);
 my ($new) = run_session($grown);
 note "grown: small $grown[0], then $grown[1], at last $grown[200], in a new session $new";
