@@ -19,7 +19,6 @@
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
@@ -46,7 +45,10 @@
 #define ITEM_BYTES		(KEY_BYTES + VALUE_BYTES)
 #define MAX_ITEM_BYTES	(ITEM_BYTES + GROUP_BYTES)
 
-/* what is read ahead: at most so many bytes, and 1 / READ_PART of the memory */
+/*
+ * What is read ahead: at most so many bytes, and 1 / READ_PART of the memory, but a block of
+ * each tape
+ */
 #define MAX_READ_BUFFER	(32 * BLCKSZ)
 #define READ_PART		16
 
@@ -59,7 +61,7 @@ typedef struct Bucket
 struct ShIdxSortBuckets
 {
 	MemoryContext context;
-	LogicalTapeSet *tapes;		/* NULL before there are any */
+	LogicalTapeSet *tapes;		/* NULL while there are none */
 	bool		grouped;
 	Size		memory;
 
@@ -234,16 +236,6 @@ shidx_sort_add_summary(ShIdxSortSummary *to, const ShIdxSortSummary *from)
 	to->last = from->last;
 	to->last_group = from->last_group;
 	to->count += from->count;
-}
-
-/*
- * Make a private set of tapes in the current memory context.
- */
-LogicalTapeSet *
-shidx_sort_make_tapes(void)
-{
-	PrepareTempTablespaces();
-	return LogicalTapeSetCreate(true, NULL, -1);
 }
 
 /*
@@ -441,21 +433,19 @@ load_bucket(ShIdxSortBuckets *buckets, TapeReader reader)
 }
 
 /*
- * Drop what has not been returned, with the file, as blocks that have not been read are
- * never used again.
+ * Drop all tapes with their file, as blocks that have not been read are never used again.
  */
 static void
 drop_buckets(ShIdxSortBuckets *buckets)
 {
 	buckets->count = 0;
-	if (buckets->stream == NULL && buckets->depth == 0)
-		return;
 	if (buckets->stream != NULL)
 		LogicalTapeClose(buckets->stream);
 	buckets->stream = NULL;
 	while (buckets->depth > 0)
 		LogicalTapeClose(buckets->stack[--buckets->depth].tape);
-	LogicalTapeSetClose(buckets->tapes);
+	if (buckets->tapes != NULL)
+		LogicalTapeSetClose(buckets->tapes);
 	buckets->tapes = NULL;
 }
 
@@ -480,8 +470,7 @@ shidx_sort_buckets_start(ShIdxSortBuckets *buckets, LogicalTape **rows, int nrow
 	{
 		/* the memory is needed for the buffers of tapes */
 		free_loaded(buckets);
-		if (buckets->tapes == NULL)
-			buckets->tapes = shidx_sort_make_tapes();
+		buckets->tapes = LogicalTapeSetCreate(true, NULL, -1);
 		distribute(buckets, reader);
 	}
 	MemoryContextSwitchTo(old);
@@ -560,8 +549,6 @@ void
 shidx_sort_buckets_end(ShIdxSortBuckets *buckets)
 {
 	drop_buckets(buckets);
-	if (buckets->tapes != NULL)
-		LogicalTapeSetClose(buckets->tapes);
 	free_loaded(buckets);
 	pfree(buckets->stack);
 	pfree(buckets);

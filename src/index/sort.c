@@ -171,7 +171,7 @@ move_to_tape(ShIdxSort *sort)
 {
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
 
-	sort->tapes = shidx_sort_make_tapes();
+	sort->tapes = LogicalTapeSetCreate(true, NULL, -1);
 	shidx_sort_tape_begin(&sort->writer, LogicalTapeCreate(sort->tapes), sort->grouped);
 	for (size_t i = 0; i < sort->count; i++)
 	{

@@ -158,7 +158,6 @@ shidx_sort_tape_put(ShIdxSortTapeWriter *writer, ShIdxSortItem item, uint32 grou
 
 typedef struct ShIdxSortBuckets ShIdxSortBuckets;
 
-extern LogicalTapeSet *shidx_sort_make_tapes(void);
 extern ShIdxSortBuckets *shidx_sort_buckets_begin(bool grouped, Size memory);
 extern void shidx_sort_buckets_start(ShIdxSortBuckets *buckets, LogicalTape **rows, int nrows,
 									 ShIdxSortSummary summary, const ShBitsTable *table);
