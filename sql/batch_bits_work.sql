@@ -97,8 +97,7 @@ WHERE query !~ 'clusters_in|duplicates' AND answer_of(query, 0) <> found;
 SELECT count(*) = (SELECT split_part(found, ' ', 1)::int FROM enough WHERE query ~ 'many_fp'', 12\) WHERE') AS all
 FROM (SELECT simhash_find_all('many_fp', 12) AS p) s WHERE (p).distance > 0;
 -- a value counts once, however many chunks and rows there are: 800 of them fit
-CREATE TABLE repeated AS SELECT row_number() OVER () AS id, fp
-FROM (SELECT flip_wide(wide('v' || v, 128), n, 'v') AS fp FROM generate_series(0, 399) v, generate_series(0, 1) n OFFSET 0) s, generate_series(1, 50);
+CREATE TABLE repeated AS SELECT row_number() OVER () AS id, fp FROM (SELECT flip_wide(wide('v' || v, 128), n, 'v') AS fp FROM generate_series(0, 399) v, generate_series(0, 1) n OFFSET 0) s, generate_series(1, 50);
 ALTER TABLE repeated ALTER fp TYPE simhash_bits(128);
 CREATE INDEX repeated_fp ON repeated USING simhash (fp);
 SELECT * FROM (SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('repeated_fp', 1)) a,

@@ -31,7 +31,7 @@ $node->safe_psql('postgres', qq{
 		END LOOP;
 	END \$\$;
 	-- Stop a process where a query finds a row: if it has gone on meanwhile, it goes on until the
-	-- next time.  Returns what is found, if that is before long.
+	-- next time.  Returns what is found, if that is before long; it may be left stopped if not.
 	CREATE FUNCTION stop_when(query text, pid integer) RETURNS text LANGUAGE plpgsql AS \$\$
 	DECLARE
 		deadline timestamptz := clock_timestamp() + current_setting('test.timeout')::interval / 20;
@@ -144,13 +144,21 @@ foreach my $statement (sort keys %search)
 			# neither at the beginning nor at the end
 			my $least = 1 + int rand($rows / 2);
 			# it could have a lock that the function needs to end
-			my ($status, $where) = $node->psql('postgres', "SELECT stop_when(\$\$
+			my ($status, $where, $wrong) = $node->psql('postgres', "SELECT stop_when(\$\$
 				SELECT entries_done || ' entries and ' || tables_done || ' tables' FROM simhash_stat_progress
 				WHERE pid = $pid AND phase = '$search{$statement}'
 					AND entries_done BETWEEN $least AND greatest(tables_total, 1) * $rows - 1000\$\$, $pid)",
 				timeout => $PostgreSQL::Test::Utils::timeout_default / 10, timed_out => \my $stuck);
 			my $beside = $where ? run_beside(@{ $change{$what} }) : undef;
 			kill 'CONT', $pid;
+			if ($stuck)
+			{
+				# what was stuck goes on, and must not let the search go on in the next try
+				$node->poll_query_until('postgres', q{SELECT NOT EXISTS
+					(SELECT FROM pg_stat_activity WHERE query ~ '^SELECT stop_when' AND state = 'active')}) or die;
+				kill 'CONT', $pid;
+			}
+			die $wrong if !$stuck && $status != 0;
 			next if !$beside;
 			$beside->{handle}->finish;
 			die $beside->{err} if $beside->{handle}->result(0) != 0;

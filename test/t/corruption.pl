@@ -63,7 +63,6 @@ sub results_with
 {
 	my ($image, @names) = @_;
 	@names = qw(scan bitmap lookup nulls check clusters info insert vacuum) if !@names;
-	my %result;
 	my $limit = $PostgreSQL::Test::Utils::timeout_default;
 	open(my $out, '+<:raw', $file) or die $!;
 	print $out $image;
@@ -76,11 +75,11 @@ sub results_with
 			map { "\\c\n\\warn at $_\nSET statement_timeout = '${limit}s';\n$statement{$_};\n" } @names),
 		on_error_stop => 0, timeout => (@names + 1) * $limit);
 	my (undef, %said) = split /^at (\w+)\n?/m, $stderr, -1;
-	foreach my $name (@names)
-	{
-		my $said = $said{$name} // 'not run';
-		$result{$name} = $said =~ /ERROR:\s*(\w{5}): (.*)/ ? "$1 $2" : $said;
-	}
+	diag($stderr) if grep { !defined $said{$_} } @names;
+	my %result = map {
+		my $said = $said{$_} // 'not run';
+		$_ => $said =~ /ERROR:\s*(\w{5}): (.*)/ ? "$1 $2" : $said
+	} @names;
 	# not 'immediate': recovery would replay the changes into the next image
 	$node->stop;
 	return %result;
@@ -96,10 +95,7 @@ sub is_handled
 	my $bad = join "\n", map { "$_: $result{$_}" }
 	  grep { $result{$_} ne '' and $result{$_} !~ /^XX00[12] .*"a_fp"|^XX001 invalid page in block/ } sort keys %result;
 	is($bad, '', "$what: success or a clear error");
-	foreach my $name (@must_complain)
-	{
-		like($result{$name}, qr/^XX002 .*"a_fp"/, "$what: $name complains");
-	}
+	like($result{$_}, qr/^XX002 .*"a_fp"/, "$what: $_ complains") foreach @must_complain;
 	return %result;
 }
 

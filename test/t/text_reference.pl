@@ -76,10 +76,7 @@ sub translations
 			my ($length, $offset) = unpack 'VV', substr($catalog, $table + 8 * $i, 8);
 			push @messages, substr($catalog, $offset, $length) if $length < 2000;
 		}
-		foreach my $i (0 .. 4)
-		{
-			push @texts, join "\n", splice @messages, 0, 1 + 3 * $i if @messages;
-		}
+		push @texts, map { @messages ? join "\n", splice @messages, 0, 1 + 3 * $_ : () } 0 .. 4;
 	}
 	return @texts;
 }
