@@ -48,10 +48,10 @@ CREATE FUNCTION wrong(tab regclass, index regclass, r int) RETURNS text LANGUAGE
 		format('SELECT x.id, f.cluster, f.size, f.fp::bigint
 			FROM simhash_find_clusters(%L, %s) f LEFT JOIN %s x ON x.ctid = f.member', index, r, tab),
 		format('SELECT * FROM (
-				SELECT id, min(h # (-1::bigint << 63)) OVER root # (-1::bigint << 63), count(*) OVER root AS size, h
-				FROM (SELECT id, root, fp::bigint AS h FROM component JOIN %s USING (id) WHERE radius = %s) s
-				WINDOW root AS (PARTITION BY root)) c
-			WHERE size > 1', tab, r))
+				SELECT id, dense_rank() OVER (ORDER BY first), size, h
+				FROM (SELECT id, min(x.ctid) OVER root AS first, count(*) OVER root AS size, fp::bigint AS h
+					FROM component JOIN %s x USING (id) WHERE radius = %s WINDOW root AS (PARTITION BY root)) s
+				WHERE size > 1) c', tab, r))
 $$;
 
 -- The same for the array form, with the different values of a table.
@@ -60,11 +60,12 @@ CREATE FUNCTION wrong_values(tab regclass, r int, blocks int DEFAULT NULL) RETUR
 		format('SELECT cluster, size, fp::bigint FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM %s), %s, %L)',
 			tab, r, blocks),
 		format('SELECT * FROM (
-				SELECT min(h # (-1::bigint << 63)) OVER root # (-1::bigint << 63), count(*) OVER root AS size, h
-				FROM (SELECT DISTINCT root, fp::bigint AS h FROM component JOIN %s USING (id)
-					WHERE radius = %s AND fp IS NOT NULL) s
-				WINDOW root AS (PARTITION BY root)) c
-			WHERE size > 1', tab, r))
+				SELECT dense_rank() OVER (ORDER BY first), size, fp::bigint
+				FROM (SELECT fp, min(fp) OVER root AS first, count(*) OVER root AS size
+					FROM (SELECT DISTINCT root, fp FROM component JOIN %s USING (id)
+						WHERE radius = %s AND fp IS NOT NULL) v
+					WINDOW root AS (PARTITION BY root)) s
+				WHERE size > 1) c', tab, r))
 $$;
 
 --

@@ -125,7 +125,7 @@ SELECT s.* FROM (SELECT array_agg(i::bigint << 44) AS a, array_agg((i + 1)::bigi
 WITH fps AS (SELECT array_agg(i::simhash) AS fps FROM generate_series(1, 3000, 7) i),
 clusters AS (SELECT c.* FROM fps, simhash_find_clusters_in(fps, 2) c),
 components AS (
-	SELECT c.component, c.member::simhash, c.size
+	SELECT dense_rank() OVER (ORDER BY c.component), c.member::simhash, c.size
 	FROM (SELECT array_agg(a::bigint) AS a, array_agg(b::bigint) AS b FROM fps, simhash_find_all_in(fps, 2)) p,
 		simhash_components(a, b) c)
 SELECT (SELECT count(*) FROM clusters) > 300 AS many, (SELECT count(*)

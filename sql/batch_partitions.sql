@@ -178,9 +178,9 @@ BEGIN
 		parted_pair AS MATERIALIZED (SELECT least(x.id, y.id), greatest(x.id, y.id)
 			FROM simhash_find_all(parted_index, distance) JOIN parted_row x ON (x.t, x.tid) = (a_table, a)
 				JOIN parted_row y ON (y.t, y.tid) = (b_table, b)),
-		plain_member AS MATERIALIZED (SELECT id, cluster, size FROM simhash_find_clusters(plain_index, distance)
+		plain_member AS MATERIALIZED (SELECT id, min(id) OVER (PARTITION BY cluster), size FROM simhash_find_clusters(plain_index, distance)
 			JOIN plain_row ON tid = member),
-		parted_member AS MATERIALIZED (SELECT id, cluster, size FROM simhash_find_clusters(parted_index, distance)
+		parted_member AS MATERIALIZED (SELECT id, min(id) OVER (PARTITION BY cluster), size FROM simhash_find_clusters(parted_index, distance)
 			JOIN parted_row ON (t, tid) = (member_table, member)),
 		plain_duplicate AS MATERIALIZED (SELECT x.id AS x, y.id AS y
 			FROM simhash_find_duplicates(plain_index, distance, 'md5(id::text)') JOIN plain_row x ON x.tid = duplicate

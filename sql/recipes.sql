@@ -71,10 +71,11 @@ RESET enable_seqscan; RESET enable_bitmapscan;
 -- labels
 CREATE TABLE labels AS
 SELECT id, cluster, size FROM simhash_find_clusters('docs_fp') JOIN docs ON docs.ctid = member;
-WITH wanted AS MATERIALIZED (SELECT id, smallest::simhash::bigint, size FROM component WHERE size > 1)
-SELECT (SELECT count(*) FROM labels) AS got,
-	(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE labels) s) AS missing,
-	(SELECT count(*) FROM (TABLE labels EXCEPT ALL TABLE wanted) s) AS wrong;
+WITH wanted AS MATERIALIZED (SELECT id, oldest, size FROM component WHERE size > 1),
+	named AS MATERIALIZED (SELECT id, min(id) OVER (PARTITION BY cluster), size FROM labels)
+SELECT (SELECT count(*) FROM named) AS got,
+	(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE named) s) AS missing,
+	(SELECT count(*) FROM (TABLE named EXCEPT ALL TABLE wanted) s) AS wrong;
 
 -- delete all but one of each, and show first what goes
 CREATE VIEW shown AS
@@ -150,8 +151,9 @@ FROM source.fp;
 -- clusters over all partitions, equal fingerprints included
 CREATE TEMPORARY TABLE got_cluster (partition regclass, id bigint, cluster bigint);
 INSERT INTO got_cluster
-SELECT d.tableoid::regclass, d.id, coalesce(c.cluster, d.fp::bigint) AS cluster
-FROM docs d LEFT JOIN simhash_find_clusters_in((SELECT array_agg(fp) FROM docs)) c USING (fp)
+SELECT d.tableoid::regclass, d.id, coalesce(c.smallest, d.fp::bigint) AS cluster
+FROM docs d LEFT JOIN (SELECT fp, min(fp) OVER (PARTITION BY cluster)::bigint AS smallest
+	FROM simhash_find_clusters_in((SELECT array_agg(fp) FROM docs))) c USING (fp)
 WHERE d.fp IS NOT NULL;
 WITH wanted AS MATERIALIZED (SELECT d.tableoid::regclass, id, smallest::simhash::bigint FROM component
 	JOIN docs d USING (id))

@@ -1054,7 +1054,7 @@ CREATE FUNCTION simhash_find_clusters(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_clusters(regclass, integer, text, float8) IS
-	'rows that have near-duplicates, by connected component of all pairs, or of those for which the condition same holds as well; cluster is the smallest fingerprint in it, unique among rows with equal columns before the fingerprint, or with same a number from 1';
+	'rows that have near-duplicates, by connected component of all pairs, or of those for which the condition same holds as well; cluster is a number from 1, in the order of the first rows of the components';
 
 -- keep is an ORDER BY list over the columns of the table, and same a condition on
 -- two of its rows, a and b.
@@ -1107,7 +1107,7 @@ CREATE FUNCTION simhash_find_clusters_in(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION simhash_find_clusters_in(simhash[], integer, integer) IS
-	'distinct values that have near-duplicates, by connected component of all pairs that differ in at most distance bits, by default 3; cluster is the smallest value in it';
+	'distinct values that have near-duplicates, by connected component of all pairs that differ in at most distance bits, by default 3; cluster is a number from 1, in the order of the smallest values of the components';
 
 CREATE FUNCTION simhash_components(
 	a bigint[], b bigint[],

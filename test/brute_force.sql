@@ -266,10 +266,9 @@ BEGIN
 		pair AS MATERIALIZED (SELECT a.row_tid, b.row_tid, a.row_bits, b.row_bits,
 				distance(a.row_bits, b.row_bits), a.row_table, b.row_table
 			FROM near JOIN r a ON a.row_no = near.a JOIN r b ON b.row_no = near.b WHERE near.a < near.b),
-		member AS MATERIALIZED (SELECT min(other.row_bits # (-1::bigint << 63)) # (-1::bigint << 63),
-				r.row_tid, r.row_bits, count(*), r.row_table
-			FROM reached JOIN r ON r.row_no = reached.a JOIN r other ON other.row_no = reached.b
-			GROUP BY r.row_tid, r.row_bits, r.row_table),
+		member AS MATERIALIZED (SELECT dense_rank() OVER (ORDER BY min(reached.b)), r.row_tid, r.row_bits,
+				count(*), r.row_table
+			FROM reached JOIN r ON r.row_no = reached.a GROUP BY r.row_tid, r.row_bits, r.row_table),
 		found_pair AS MATERIALIZED (SELECT a, b, a_fp::bigint, b_fp::bigint, f.distance, a_table::oid, b_table::oid
 			FROM simhash_find_all($1, $2) f),
 		found_member AS MATERIALIZED (SELECT cluster, member, f.fp::bigint, size, member_table::oid

@@ -4,11 +4,8 @@
  *	  SQL functions that return clusters of near-duplicates.
  *
  * The rows of the fingerprints that have a pair are collected (members.c) until the
- * clusters are known.  If a condition "same" or an operator of the class decides, two
- * clusters may have a fingerprint in common, so they are numbered in the order of their
- * first rows.  So are those of wide fingerprints, which are too long for a number.  If only
- * columns before the fingerprint decide, clusters that differ in these may have the same
- * number.
+ * clusters are known.  Clusters are numbered in the order of their first rows: two of them
+ * may have a fingerprint in common, if rows are checked.
  *
  * If rows are checked (row_check.c), rows of one fingerprint need not be the same, so the
  * elements of another union-find are rows.  They are added in their order.  Each is
@@ -47,8 +44,7 @@ typedef struct Row
 	uint32		next_bunch;		/* if it begins a bunch: the beginning of the
 								 * next one of its element, or NO_ROW */
 	uint32		size;			/* of a root: rows of its cluster */
-	uint32		cluster;		/* of a root: its number, or the element of
-								 * its smallest fingerprint */
+	uint32		cluster;		/* of a root: its number */
 } Row;
 
 /* at most one of two rows is a listed root */
@@ -66,8 +62,6 @@ typedef struct RowClusters
 	uint32		nroots;
 	uint32	   *roots;
 	uint32		next_to_number;
-	bool		by_fingerprint; /* the number of a cluster is its smallest
-								 * fingerprint */
 } RowClusters;
 
 static uint32
@@ -255,25 +249,6 @@ make_clusters(ShDupNearRows *near, ShDupRowCheck *check)
 }
 
 /*
- * Let the number of each cluster be its smallest fingerprint.
- */
-static void
-number_by_fingerprint(RowClusters *clusters, const ShDupElement *elements)
-{
-	clusters->by_fingerprint = true;
-	for (uint32 i = 0; i < clusters->count; i++)
-	{
-		const Row  *row = &clusters->rows[i];
-		Row		   *root = &clusters->rows[find_root(clusters, i)];
-
-		shcompat_check_at(i);
-		/* the root comes first */
-		if (root == row || elements[row->element].fp < elements[root->cluster].fp)
-			root->cluster = row->element;
-	}
-}
-
-/*
  * Number the next clusters in the order of their first rows, as far as these come before
  * a row.  *count is the last number, before and after.
  */
@@ -317,48 +292,61 @@ join_rows(ShDupMembers *members, uint32 a, uint32 b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/* no more than what the elements leave */
+StaticAssertDecl(2 * sizeof(ShIdxSortItem) <= SHDUP_BYTES_TO_USE, "too much memory for each cluster");
+
 /*
- * Number the clusters of wide fingerprints in the order of their first rows: these
- * numbers become the fingerprints of the roots, which were numbers of values.  The clusters
- * of odd rows, if there are any, are numbered with them.
+ * Number the clusters of fingerprints in the order of their first rows, and with them the
+ * clusters of odd rows, if there are any.  The number of a root becomes that of its
+ * cluster.  The members are read.
  */
 static void
 number_clusters(ShDupMembers *members, RowClusters *odd)
 {
 	ShDupUnionFind *components = &members->elements;
 	ShDupElement *elements = components->elements;
-	uint32	   *roots = MemoryContextAllocHuge(CurrentMemoryContext,
-											   Max(components->count, 1) * sizeof(uint32));
 	uint32		nroots = 0;
 	uint64		count = 0;
+	ShIdxSortItem *firsts;
+	ShIdxSortItem *sorted;
 	ShDupMember member;
 
+	/* until they are sorted, the number of a root is the place of its first row */
 	for (uint32 i = 0; i < components->count; i++)
 	{
 		shcompat_check_at(i);
-		elements[i].fp = PG_UINT64_MAX;
 		if (elements[i].parent == i && elements[i].size > 1)
-			roots[nroots++] = i;
+			elements[i].number = nroots++;
+	}
+	firsts = MemoryContextAllocHuge(CurrentMemoryContext, Max(nroots, 1) * sizeof(ShIdxSortItem));
+	sorted = MemoryContextAllocHuge(CurrentMemoryContext, Max(nroots, 1) * sizeof(ShIdxSortItem));
+	for (uint32 i = 0; i < components->count; i++)
+	{
+		shcompat_check_at(i);
+		if (elements[i].parent == i && elements[i].size > 1)
+			firsts[elements[i].number] = shidx_sort_item(PG_UINT64_MAX, i);
 	}
 	while (shdup_members_next(members, &member))
 	{
-		ShDupElement *root = &elements[shdup_union_find_root(components, member.element)];
+		const ShDupElement *root = &elements[shdup_union_find_root(components, member.element)];
 
 		CHECK_FOR_INTERRUPTS();
 		/* one that is odd has a higher number than any that is not */
-		root->fp = Min(root->fp, member.row);
+		if (root->size > 1)
+			firsts[root->number].key = Min(firsts[root->number].key, member.row);
 	}
-	sort_by_value(roots, nroots, components);
+	shidx_sort_radix(firsts, sorted, nroots);
 	for (uint32 i = 0; i < nroots; i++)
 	{
 		shcompat_check_at(i);
 		if (odd != NULL)
-			number_by_first_rows(odd, elements[roots[i]].fp, &count);
-		elements[roots[i]].fp = ++count;
+			number_by_first_rows(odd, sorted[i].key, &count);
+		elements[sorted[i].value].number = ++count;
 	}
 	if (odd != NULL)
 		number_by_first_rows(odd, PG_UINT64_MAX, &count);
-	pfree(roots);
+	pfree(firsts);
+	pfree(sorted);
 	shpairs_seek_file(members->file, 0);
 }
 
@@ -400,8 +388,7 @@ return_cluster_members(ClusterFinder *finder, ShDupMembers *members, RowClusters
 	shdup_progress_phase(SHDUP_PHASE_RETURN, 0);
 	shpairs_seek_file(members->file, 0);
 	shdup_union_find_sum(components);
-	if (finder->call.width > 0)
-		number_clusters(members, odd);
+	number_clusters(members, odd);
 	while (shdup_members_next(members, &member))
 	{
 		const ShDupElement *root = &elements[shdup_union_find_root(components,
@@ -410,7 +397,7 @@ return_cluster_members(ClusterFinder *finder, ShDupMembers *members, RowClusters
 		CHECK_FOR_INTERRUPTS();
 		shdup_progress_entries(++nread);
 		if (root->size > 1 && (member.row & SHDUP_ODD) == 0)
-			return_row(finder, root->fp, member.row, elements[member.element].fp, root->size);
+			return_row(finder, root->number, member.row, elements[member.element].fp, root->size);
 	}
 }
 
@@ -446,8 +433,7 @@ return_rows(ClusterFinder *finder, const ShDupNearRows *near, RowClusters *clust
 		CHECK_FOR_INTERRUPTS();
 		shdup_progress_entries(i + 1);
 		if (root->size > 1)
-			return_row(finder, clusters->by_fingerprint ? elements[root->cluster].fp : root->cluster,
-					   row->row, elements[row->element].fp, root->size);
+			return_row(finder, root->cluster, row->row, elements[row->element].fp, root->size);
 	}
 }
 
@@ -475,8 +461,6 @@ cluster_rows(ClusterFinder *finder, ShDupRowCheck *check)
 		clusters = make_clusters(&near, check);
 		if (!by_group)
 			number_by_first_rows(clusters, PG_UINT64_MAX, &count);
-		else if (finder->call.width == 0)
-			number_by_fingerprint(clusters, near.members.elements.elements);
 	}
 	if (by_group)
 	{
@@ -533,8 +517,7 @@ join_values(ShPairsSink *base, const ShPairsBucket *x, size_t i, const ShPairsBu
 }
 
 /*
- * Return the values of the clusters: wide ones in their order, in which their clusters are
- * numbered.
+ * Return the values of the clusters, in their order, in which the clusters are numbered.
  */
 static void
 return_values(ShDupUnionFind *components, int width, ReturnSetInfo *info)
@@ -556,8 +539,7 @@ return_values(ShDupUnionFind *components, int width, ReturnSetInfo *info)
 		order[i] = i;
 	}
 	shdup_union_find_sum(components);
-	if (width > 0)
-		sort_by_value(order, components->count, components);
+	sort_by_value(order, components->count, components);
 
 	for (uint32 i = 0; i < components->count; i++)
 	{
@@ -568,7 +550,7 @@ return_values(ShDupUnionFind *components, int width, ReturnSetInfo *info)
 		shdup_progress_entries(i + 1);
 		if (root->number == 0)
 			root->number = ++nclusters;
-		values[0] = Int64GetDatum(width > 0 ? root->number : (int64) root->fp);
+		values[0] = Int64GetDatum(root->number);
 		values[1] = shdup_fp_datum(width, shdup_element_value(components, order[i]));
 		values[2] = Int64GetDatum(root->size);
 		shdup_result_add(&result, values);
@@ -594,7 +576,8 @@ find_clusters_in(FunctionCallInfo fcinfo, bool wide)
 /*
  * simhash_find_clusters_in(fingerprints simhash[], distance int, blocks int) ->
  * the values in the array that have another one within distance bits, with the
- * cluster they belong to and its number of values.
+ * cluster they belong to and its number of values.  The clusters are numbered in the
+ * order of their smallest values.
  */
 Datum
 simhash_find_clusters_in(PG_FUNCTION_ARGS)
@@ -606,7 +589,7 @@ simhash_find_clusters_in(PG_FUNCTION_ARGS)
  * simhash_find_clusters_in_bits(fingerprints simhash_bits[], distance int) -> the values
  * in the array that have another one within distance bits or, if that is null, within
  * less than an eighth of their bits, with the cluster they belong to and its number
- * of values.  The clusters are numbered in the order of their smallest values.
+ * of values, numbered in the same way.
  */
 Datum
 simhash_find_clusters_in_bits(PG_FUNCTION_ARGS)

@@ -131,10 +131,8 @@ sub calls
 	$call->('find_all', "$index, $d$more", $pair, "$rows paa p JOIN xa x ON x.no = p.a JOIN xa y ON y.no = p.b WHERE $where");
 	my $if = pick(@same);
 	($d, $more, $where) = $near->($default);
-	my $number = $wide || $class || $if ? 'dense_rank() OVER (ORDER BY root)'
-	  : 'min(x.hash # (-1::bigint << 63)) OVER w # (-1::bigint << 63)';
 	$call->('find_clusters', "$index, $d, " . quoted($if) . $more, 'cluster, member, fp::bigint, size, member_table::oid',
-		'SELECT * FROM true_clusters(' . join(', ', map { quoted($_) } $where, $if // 'true', $number) . ')');
+		'SELECT * FROM true_clusters(' . join(', ', map { quoted($_) } $where, $if // 'true') . ')');
 	my $keep = pick(undef, 'id', 'note NULLS FIRST', 'note DESC NULLS LAST, id', 'g, l DESC', 'fp', 'length(l), -id',
 		'id % 3 = 0, fp DESC');
 	$if = pick(@same);
@@ -161,11 +159,10 @@ sub calls
 	$d = $distance->();
 	my $within = $d // ($suffix ? int(($width - 1) / 8) : 3);
 	my ($array, $first) = ("(SELECT v$suffix FROM arrays), " . ($d // 'NULL'), 'true');
-	$number = $suffix ? 'dense_rank() OVER (ORDER BY root)' : 'r.hash';
 	$call->("find_clusters_in$suffix", $array, "cluster, fp$cast, size",
 		"WITH n AS (SELECT array_agg(a) AS a, array_agg(b) AS b FROM pqq WHERE d <= $within)"
-		  . " SELECT $number, q.$of, count(*) OVER (PARTITION BY root)"
-		  . ' FROM n CROSS JOIN connected(n.a, n.b) c JOIN q USING (no) JOIN q r ON r.no = c.root');
+		  . " SELECT dense_rank() OVER (ORDER BY root), q.$of, count(*) OVER (PARTITION BY root)"
+		  . ' FROM n CROSS JOIN connected(n.a, n.b) c JOIN q USING (no)');
 	if (!$suffix && $within < 15 && chance(0.6))
 	{
 		# one or two blocks more than the distance

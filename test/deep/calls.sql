@@ -77,15 +77,14 @@ BEGIN
 END $$;
 
 -- Clusters of rows that are near by one condition and the same by another, and of arrays: the
--- pairs, what is returned of the rows, and how clusters are numbered.
-CREATE FUNCTION true_clusters(near text, same text, number text)
+-- pairs, and what is returned of the rows.
+CREATE FUNCTION true_clusters(near text, same text)
 RETURNS TABLE (cluster bigint, member tid, fp bigint, size bigint, tab oid) LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE format('WITH n AS (SELECT array_agg(p.a) AS a, array_agg(p.b) AS b
 			FROM paa p JOIN xa b ON b.no = p.a JOIN xa a ON a.no = p.b WHERE %s AND (%s))
-		SELECT %s, x.tid, x.hash, count(*) OVER w, x.tab
-		FROM n CROSS JOIN connected(n.a, n.b) c JOIN xa x USING (no) WINDOW w AS (PARTITION BY root)',
-		near, same, number);
+		SELECT dense_rank() OVER (ORDER BY root), x.tid, x.hash, count(*) OVER (PARTITION BY root), x.tab
+		FROM n CROSS JOIN connected(n.a, n.b) c JOIN xa x USING (no)', near, same);
 END $$;
 
 -- Duplicates by these, of rows in an order

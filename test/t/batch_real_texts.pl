@@ -58,13 +58,13 @@ $node->safe_psql('postgres', 'CREATE TABLE member AS SELECT no AS id, root
 	FROM (SELECT array_agg(a) AS a, array_agg(b) AS b FROM near_rows) p, connected(p.a, p.b)');
 is( differences(
 		'SELECT id, cluster, size FROM simhash_find_clusters(\'docs_fp\') JOIN docs ON ctid = member',
-		'SELECT id, min(fp) OVER (PARTITION BY root)::bigint, count(*) OVER (PARTITION BY root)
-		FROM member JOIN docs USING (id)'),
+		'SELECT id, dense_rank() OVER (ORDER BY first), count(*) OVER (PARTITION BY root)
+		FROM (SELECT id, root, min(ctid) OVER (PARTITION BY root) AS first FROM member JOIN docs USING (id)) m'),
 	'0', 'clusters of rows');
 is( differences(
 		'SELECT fp::bigint, cluster, size FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM docs))',
-		'SELECT * FROM (
-			SELECT fp::bigint, min(fp) OVER (PARTITION BY root)::bigint, count(*) OVER (PARTITION BY root) AS size
+		'SELECT fp::bigint, dense_rank() OVER (ORDER BY first), size
+		FROM (SELECT fp, min(fp) OVER (PARTITION BY root) AS first, count(*) OVER (PARTITION BY root) AS size
 			FROM (SELECT DISTINCT fp, root FROM member JOIN docs USING (id)) v) s WHERE size > 1'),
 	'0', 'clusters of values');
 foreach my $keep ('id', 'length DESC, id')
