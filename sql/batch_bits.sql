@@ -126,7 +126,7 @@ BEGIN
 				format('SELECT cluster, member, fp, size FROM simhash_find_clusters(%L, %s)', index, radius),
 				format('SELECT cluster, member, NULL::simhash, size FROM connected(%s, %L)', radius, condition)),
 			'same clusters ' || difference(
-				format('SELECT cluster, member, fp, size FROM simhash_find_clusters(%L, %s, ''(a.id + b.id) %% 3 > 0'')', index, radius),
+				format('SELECT cluster, member, fp, size FROM simhash_find_clusters(%L, %s, same => ''(a.id + b.id) %% 3 > 0'')', index, radius),
 				format('SELECT cluster, member, NULL::simhash, size FROM connected(%s, %L)', radius, condition || ' AND same')),
 			'matches ' || difference(
 				format('SELECT a, b, a_fp, b_fp, distance FROM simhash_find_matches(%L, %L, %s)', index, replace(index, 't_', 'u_'), radius),
@@ -135,11 +135,11 @@ BEGIN
 		FOREACH "order" IN ARRAY '{ctid,id DESC}'::text[] LOOP
 			result := coalesce(
 				'duplicates ' || difference(
-					format('SELECT duplicate, keeper, distance FROM simhash_find_duplicates(%L, %s, %L)', index, radius,
+					format('SELECT duplicate, keeper, distance FROM simhash_find_duplicates(%L, %s, keep => %L)', index, radius,
 						nullif("order", 'ctid')),
 					format('SELECT * FROM greedy(%s, %L, %L)', radius, "order", condition)),
 				'same duplicates ' || difference(
-					format('SELECT duplicate, keeper, distance FROM simhash_find_duplicates(%L, %s, %L, ''(a.id + b.id) %% 3 > 0'')',
+					format('SELECT duplicate, keeper, distance FROM simhash_find_duplicates(%L, %s, keep => %L, same => ''(a.id + b.id) %% 3 > 0'')',
 						index, radius, nullif("order", 'ctid')),
 					format('SELECT * FROM greedy(%s, %L, %L)', radius, "order", condition || ' AND same')));
 			EXIT WHEN result IS NOT NULL;
@@ -220,6 +220,6 @@ FROM (SELECT simhash_find_matches_in_bits('u_fp', ARRAY(SELECT fp FROM t), 31) A
 
 -- the order of duplicates is that of keep
 SELECT array_agg(id ORDER BY ordinality) = array_agg(id ORDER BY id DESC) AS ordered, count(*) > 30 AS many
-FROM simhash_find_duplicates('t_fp', 31, 'id DESC') WITH ORDINALITY d JOIN t ON ctid = duplicate;
+FROM simhash_find_duplicates('t_fp', 31, keep => 'id DESC') WITH ORDINALITY d JOIN t ON ctid = duplicate;
 
 DROP SCHEMA batch_bits_test CASCADE;

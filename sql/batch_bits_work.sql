@@ -82,8 +82,8 @@ SELECT query, answer_of(query, 0) AS found FROM unnest(ARRAY[
 	$$SELECT count(*) FROM simhash_find_all('many_fp', 0)$$,
 	$$SELECT a, b, distance FROM simhash_find_all('many_tenant', 8) WHERE distance > 0$$,
 	$$SELECT cluster, member, size FROM simhash_find_clusters('many_fp', 12)$$,
-	$$SELECT duplicate, keeper, distance FROM simhash_find_duplicates('many_fp', 12, 'id DESC')$$,
-	$$SELECT duplicate, keeper, distance FROM simhash_find_duplicates('many_tenant', 12, 'id', 'a.id % 3 <> b.id % 3')$$,
+	$$SELECT duplicate, keeper, distance FROM simhash_find_duplicates('many_fp', 12, keep => 'id DESC')$$,
+	$$SELECT duplicate, keeper, distance FROM simhash_find_duplicates('many_tenant', 12, keep => 'id', same => 'a.id % 3 <> b.id % 3')$$,
 	$$SELECT a, b, distance FROM simhash_find_matches('many_fp', 'others_fp', 6) WHERE distance > 2$$,
 	$$SELECT * FROM simhash_find_all_in_bits(ARRAY(SELECT fp FROM many), 12)$$,
 	$$SELECT * FROM simhash_find_clusters_in_bits(ARRAY(SELECT fp FROM many), 12)$$,
@@ -168,10 +168,10 @@ SELECT difference($$SELECT least(x.id, y.id), greatest(x.id, y.id), distance FRO
 	difference($$SELECT x.id, y.id, distance FROM simhash_find_matches('part_fp', 'plain_hex', 9)
 		JOIN part x ON (x.tableoid, x.ctid) = (a_table, a) JOIN plain y ON y.ctid = b$$,
 	'SELECT x.id, y.id, (x.fp <~> y.fp)::int FROM part x JOIN plain y ON y.id % 2 = 0 AND x.fp <~> y.fp <= 9') AS of_both;
-SELECT difference($$SELECT x.id, y.id, distance FROM simhash_find_duplicates('part_fp', 9, 'id', 'a.note = b.note')
+SELECT difference($$SELECT x.id, y.id, distance FROM simhash_find_duplicates('part_fp', 9, keep => 'id', same => 'a.note = b.note')
 		JOIN part x ON (x.tableoid, x.ctid) = (duplicate_table, duplicate)
 		JOIN part y ON (y.tableoid, y.ctid) = (keeper_table, keeper)$$,
-	$$SELECT x.id, y.id, distance FROM simhash_find_duplicates('plain_fp', 9, 'id')
+	$$SELECT x.id, y.id, distance FROM simhash_find_duplicates('plain_fp', 9, keep => 'id')
 		JOIN plain x ON x.ctid = duplicate JOIN plain y ON y.ctid = keeper$$) AS of_partitions;
 -- the default of a partitioned index
 SELECT (SELECT count(*) FROM simhash_find_all('part_fp')) = (SELECT count(*) FROM near_ids WHERE distance <= 7) AS default;
@@ -203,7 +203,7 @@ SELECT * FROM attempt($$SELECT FROM simhash_find_all_in_bits(ARRAY[wide('a', 128
 SELECT * FROM attempt($$SELECT FROM simhash_find_all('empty_fp', 257)$$);
 SELECT state, message FROM attempt($$SELECT FROM simhash_find_duplicates('empty_fp', -1)$$)
 UNION ALL SELECT state, message FROM attempt($$SELECT FROM simhash_find_clusters_in_bits(ARRAY[wide('a', 128)], 129)$$);
-SELECT state, message FROM attempt($$SELECT FROM simhash_find_duplicates('empty_fp', 3, 'nothing')$$);
+SELECT state, message FROM attempt($$SELECT FROM simhash_find_duplicates('empty_fp', 3, keep => 'nothing')$$);
 -- nulls, and nothing
 SELECT * FROM rows_of(
 	$$SELECT * FROM simhash_find_all_in_bits(ARRAY['00', NULL, '01', '01', 'f0']::simhash_bits[], 1)$$,
@@ -231,9 +231,9 @@ FROM simhash_find_duplicates('far_apart_fp', 3, keep => 'id', same => 'a.id = 3'
 RESET maintenance_work_mem;
 
 -- a wrong list or condition is told before anything is read
-SELECT pages_read($$SELECT state, message FROM attempt('SELECT FROM simhash_find_duplicates(''far_apart_fp'', 3, ''nothing'')')$$) * 10
+SELECT pages_read($$SELECT state, message FROM attempt('SELECT FROM simhash_find_duplicates(''far_apart_fp'', 3, keep => ''nothing'')')$$) * 10
 		< pages_read($$SELECT count(*) FROM simhash_find_duplicates('far_apart_fp', 3)$$) AS keep,
-	pages_read($$SELECT state, message FROM attempt('SELECT FROM simhash_find_clusters(''far_apart_fp'', 3, ''nothing'')')$$) * 10
+	pages_read($$SELECT state, message FROM attempt('SELECT FROM simhash_find_clusters(''far_apart_fp'', 3, same => ''nothing'')')$$) * 10
 		< pages_read($$SELECT count(*) FROM simhash_find_clusters('far_apart_fp', 3)$$) AS same;
 
 DROP SCHEMA batch_bits_work_test CASCADE;

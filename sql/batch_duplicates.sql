@@ -18,7 +18,7 @@ CREATE INDEX docs_fp ON docs USING simhash (fp);
 CREATE FUNCTION named(index regclass, distance int DEFAULT NULL, keep text DEFAULT NULL, OUT duplicate int,
 	OUT keeper int, OUT away int)
 RETURNS SETOF record LANGUAGE sql STABLE AS $$
-	SELECT x.id, y.id, d.distance FROM simhash_find_duplicates(index, distance, keep) d
+	SELECT x.id, y.id, d.distance FROM simhash_find_duplicates(index, distance, keep => keep) d
 		JOIN docs x ON x.ctid = d.duplicate JOIN docs y ON y.ctid = d.keeper
 $$;
 -- by TID, which is the order of insertion here: 3 is not near 1, and kept
@@ -26,7 +26,7 @@ SELECT * FROM named('docs_fp') ORDER BY 1;
 -- the one in the middle keeps all
 SELECT * FROM named('docs_fp', keep => 'length(body) DESC NULLS LAST, id') ORDER BY 1;
 -- rows come in the order
-SELECT * FROM rows_of($$SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, 'id DESC') WITH ORDINALITY d
+SELECT * FROM rows_of($$SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, keep => 'id DESC') WITH ORDINALITY d
 	JOIN docs x ON x.ctid = d.duplicate ORDER BY ordinality$$,
 	$$SELECT duplicate_table, keeper_table, count(*) FROM simhash_find_duplicates('docs_fp') GROUP BY 1, 2$$);
 -- other distances
@@ -48,8 +48,8 @@ SELECT * FROM rows_of($$SELECT * FROM named('docs_fp', 2, 'id') ORDER BY 1$$,
 	$$SELECT * FROM named('docs_fp', 2, 'id % 13, id DESC') ORDER BY 1$$);
 ROLLBACK;
 SELECT count(*) FROM simhash_find_duplicates(NULL)
-UNION ALL SELECT count(*) FROM simhash_find_duplicates(NULL, 3, 'no such list');
-SELECT count(*) FROM simhash_find_duplicates('docs_fp', NULL, NULL);
+UNION ALL SELECT count(*) FROM simhash_find_duplicates(NULL, 3, keep => 'no such list');
+SELECT count(*) FROM simhash_find_duplicates('docs_fp', NULL, keep => NULL);
 
 --
 -- What may stand in the list
@@ -57,7 +57,7 @@ SELECT count(*) FROM simhash_find_duplicates('docs_fp', NULL, NULL);
 
 CREATE FUNCTION attempt(keep text, OUT message text, OUT context text) LANGUAGE plpgsql AS $$
 BEGIN
-	message := (SELECT count(*) || ' rows' FROM simhash_find_duplicates('docs_fp', 3, keep));
+	message := (SELECT count(*) || ' rows' FROM simhash_find_duplicates('docs_fp', 3, keep => keep));
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
 	message := SQLSTATE || ' ' || message;
@@ -84,15 +84,15 @@ SELECT keep, a.* FROM unnest(ARRAY[
 SELECT count(*) FROM docs;
 -- errors point at the place
 \set SHOW_CONTEXT errors
-SELECT FROM simhash_find_duplicates('docs_fp', 3, 'length(bdy) DESC, id');
+SELECT FROM simhash_find_duplicates('docs_fp', 3, keep => 'length(bdy) DESC, id');
 SELECT FROM simhash_find_duplicates('docs_fp', keep => 'ORDER BY id');
 SELECT FROM simhash_find_duplicates('docs_fp', keep => 'length(body) DESC,
 	id; DELETE FROM docs');
 SELECT FROM simhash_find_duplicates('docs_fp', keep => 'length(body), 2');
 SELECT FROM simhash_find_duplicates('docs_fp', keep => 'id, ''äöü'' || max(body)');
 SELECT FROM simhash_find_duplicates('docs_fp', keep => '10 / (id - 1)');
-SELECT FROM simhash_find_duplicates('docs_fp', 65, 'nothing');
-SELECT FROM simhash_find_duplicates('docs', 3, 'nothing');
+SELECT FROM simhash_find_duplicates('docs_fp', 65, keep => 'nothing');
+SELECT FROM simhash_find_duplicates('docs', 3, keep => 'nothing');
 \set SHOW_CONTEXT never
 -- a subquery that looks like a function, since 16, and one within others
 SELECT message ~ CASE WHEN current_setting('server_version_num')::int < 160000 AND keep ~ 'JSON' THEN '^42601'
@@ -204,7 +204,7 @@ DROP INDEX many_same_hash;
 -- a partial index
 CREATE INDEX many_partial ON many USING simhash (fp) WHERE id <= 300;
 CREATE TABLE part AS SELECT * FROM many WHERE id <= 300 ORDER BY ctid;
-SELECT (SELECT array_agg(m.id ORDER BY m.id) FROM simhash_find_duplicates('many_partial', 3, 'id')
+SELECT (SELECT array_agg(m.id ORDER BY m.id) FROM simhash_find_duplicates('many_partial', 3, keep => 'id')
 	JOIN many m ON m.ctid = duplicate) =
 	(SELECT array_agg(p.id ORDER BY p.id) FROM expect_duplicates('part', 3, 'id')
 		JOIN part p ON p.ctid = duplicate) AS same;
@@ -215,12 +215,12 @@ TRUNCATE many;
 INSERT INTO many SELECT i, i % 100, 'a', CASE WHEN i <= 60000 THEN 7 ELSE bits('m' || i / 3) # (i % 3) END,
 	repeat('x', 50) FROM generate_series(1, 90000) i;
 SELECT count(*), count(DISTINCT keeper), min(weight), max(distance)
-FROM simhash_find_duplicates('many_fp', 3, 'weight DESC, id') JOIN many ON ctid = duplicate;
-CREATE TEMPORARY TABLE in_memory AS SELECT * FROM simhash_find_duplicates('many_fp', 3, 'weight, note, md5(id::text)');
+FROM simhash_find_duplicates('many_fp', 3, keep => 'weight DESC, id') JOIN many ON ctid = duplicate;
+CREATE TEMPORARY TABLE in_memory AS SELECT * FROM simhash_find_duplicates('many_fp', 3, keep => 'weight, note, md5(id::text)');
 SELECT count(*), count(DISTINCT keeper), sum(distance) FROM in_memory;
 DROP INDEX many_columns, many_narrow, many_partial;
 SET maintenance_work_mem = '2MB';
-SELECT count(*) FROM (SELECT * FROM simhash_find_duplicates('many_fp', 3, 'weight, note, md5(id::text)')
+SELECT count(*) FROM (SELECT * FROM simhash_find_duplicates('many_fp', 3, keep => 'weight, note, md5(id::text)')
 	EXCEPT ALL TABLE in_memory) s;
 -- more pairs than memory holds
 TRUNCATE many;
@@ -245,7 +245,7 @@ DROP TABLE many;
 -- Where it may stand
 --
 
-CREATE VIEW duplicates AS SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, 'id')
+CREATE VIEW duplicates AS SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, keep => 'id')
 	JOIN docs x ON x.ctid = duplicate;
 CREATE FUNCTION duplicate_ids() RETURNS SETOF int STABLE BEGIN ATOMIC SELECT x.id
 	FROM simhash_find_duplicates('docs_fp', keep => 'id DESC') JOIN docs x ON x.ctid = duplicate; END;
@@ -258,10 +258,10 @@ ALTER INDEX renamed RENAME TO docs_fp;
 -- a materialized view, names that need quotes, a cursor
 CREATE MATERIALIZED VIEW picture AS SELECT id AS "Id", fp AS "the fp" FROM docs ORDER BY id;
 CREATE INDEX picture_fp ON picture USING simhash ("the fp");
-SELECT p."Id" FROM simhash_find_duplicates('picture_fp', 3, '"Id" DESC') WITH ORDINALITY
+SELECT p."Id" FROM simhash_find_duplicates('picture_fp', 3, keep => '"Id" DESC') WITH ORDINALITY
 	JOIN picture p ON p.ctid = duplicate ORDER BY ordinality;
 BEGIN;
-DECLARE c CURSOR FOR SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, 'id') JOIN docs x ON x.ctid = duplicate
+DECLARE c CURSOR FOR SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, keep => 'id') JOIN docs x ON x.ctid = duplicate
 	ORDER BY 1;
 DELETE FROM docs WHERE id < 5;
 FETCH ALL FROM c;

@@ -116,7 +116,7 @@ DECLARE
 	statement text;
 BEGIN
 	FOREACH statement IN ARRAY ARRAY['SELECT FROM simhash_find_all(%L)', 'SELECT simhash_find_all(%L) LIMIT 1',
-		'SELECT FROM simhash_find_duplicates(%L)', 'SELECT FROM simhash_find_duplicates(%L, 3, ''id DESC'')',
+		'SELECT FROM simhash_find_duplicates(%L)', 'SELECT FROM simhash_find_duplicates(%L, 3, keep => ''id DESC'')',
 		'SELECT FROM simhash_find_clusters(%L)', 'SELECT FROM simhash_find_matches(%L, ''own_fp'')',
 		'SELECT simhash_find_matches(''own_fp'', %L) LIMIT 1', 'SELECT FROM simhash_find_matches_in(%L, ''{1}'')']
 	LOOP

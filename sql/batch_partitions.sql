@@ -183,10 +183,10 @@ BEGIN
 		parted_member AS MATERIALIZED (SELECT id, min(id) OVER (PARTITION BY cluster), size FROM simhash_find_clusters(parted_index, distance)
 			JOIN parted_row ON (t, tid) = (member_table, member)),
 		plain_duplicate AS MATERIALIZED (SELECT x.id AS x, y.id AS y
-			FROM simhash_find_duplicates(plain_index, distance, 'md5(id::text)') JOIN plain_row x ON x.tid = duplicate
+			FROM simhash_find_duplicates(plain_index, distance, keep => 'md5(id::text)') JOIN plain_row x ON x.tid = duplicate
 				JOIN plain_row y ON y.tid = keeper),
 		parted_duplicate AS MATERIALIZED (SELECT x.id AS x, y.id AS y
-			FROM simhash_find_duplicates(parted_index, distance, 'md5(id::text)')
+			FROM simhash_find_duplicates(parted_index, distance, keep => 'md5(id::text)')
 				JOIN parted_row x ON (x.t, x.tid) = (duplicate_table, duplicate)
 				JOIN parted_row y ON (y.t, y.tid) = (keeper_table, keeper))
 	SELECT (SELECT count(*) FROM plain_pair), (SELECT count(*) FROM plain_member),

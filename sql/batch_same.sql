@@ -16,13 +16,13 @@ INSERT INTO docs VALUES
 	(9, 'c', 1023), (10, NULL, NULL);
 CREATE FUNCTION named(same text, keep text DEFAULT 'id', distance int DEFAULT 3)
 RETURNS TABLE (duplicate int, keeper int, away int) LANGUAGE sql STABLE AS $$
-	SELECT x.id, y.id, d.distance FROM simhash_find_duplicates('docs_fp', named.distance, keep, same)
+	SELECT x.id, y.id, d.distance FROM simhash_find_duplicates('docs_fp', named.distance, keep => keep, same => same)
 		WITH ORDINALITY d JOIN docs x ON x.ctid = d.duplicate JOIN docs y ON y.ctid = d.keeper
 	ORDER BY ordinality
 $$;
 CREATE FUNCTION clusters(same text, distance int DEFAULT 3)
 RETURNS TABLE (cluster bigint, ids int[], size bigint) LANGUAGE sql STABLE AS $$
-	SELECT c.cluster, array_agg(id ORDER BY id), c.size FROM simhash_find_clusters('docs_fp', distance, same) c
+	SELECT c.cluster, array_agg(id ORDER BY id), c.size FROM simhash_find_clusters('docs_fp', distance, same => same) c
 		JOIN docs ON ctid = member GROUP BY c.cluster, c.size ORDER BY c.cluster
 $$;
 -- by the fingerprints alone, 1 keeps all that are near it
@@ -53,8 +53,8 @@ SELECT count(*) FROM simhash_find_clusters(NULL, same => 'no condition');
 --
 CREATE FUNCTION attempt(same text, OUT message text, OUT context text) LANGUAGE plpgsql AS $$
 BEGIN
-	message := (SELECT count(*) || ' rows' FROM simhash_find_duplicates('docs_fp', 3, NULL, same)) || ', ' ||
-		(SELECT count(*) || ' in clusters' FROM simhash_find_clusters('docs_fp', 3, same));
+	message := (SELECT count(*) || ' rows' FROM simhash_find_duplicates('docs_fp', 3, keep => NULL, same => same)) || ', ' ||
+		(SELECT count(*) || ' in clusters' FROM simhash_find_clusters('docs_fp', 3, same => same));
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
 	message := SQLSTATE || ' ' || message;
@@ -87,7 +87,7 @@ SELECT same, a.* FROM unnest(ARRAY[
 SELECT count(*) FROM docs;
 -- errors point at the place
 \set SHOW_CONTEXT errors
-SELECT FROM simhash_find_duplicates('docs_fp', 3, 'id', 'a.kind = b.knd');
+SELECT FROM simhash_find_duplicates('docs_fp', 3, keep => 'id', same => 'a.kind = b.knd');
 SELECT FROM simhash_find_clusters('docs_fp', same => 'a.kind = b.kind ORDER BY 1');
 SELECT FROM simhash_find_duplicates('docs_fp', same => 'a.kind = b.kind AND
 	kind > ''a''');
@@ -97,7 +97,7 @@ SELECT FROM simhash_find_duplicates('docs_fp', same => '''äöü'' > a.kind OR a
 SELECT FROM simhash_find_clusters('docs_fp', same => '10 / (a.id - 3) > 0');
 SELECT FROM simhash_find_duplicates('docs_fp', keep => '10 / (id - 1)', same => 'true');
 SELECT FROM simhash_find_duplicates('docs_fp', 65, same => 'nothing');
-SELECT FROM simhash_find_clusters('docs', 3, 'nothing');
+SELECT FROM simhash_find_clusters('docs', 3, same => 'nothing');
 \set SHOW_CONTEXT never
 
 --
@@ -142,7 +142,7 @@ TRUNCATE docs;
 INSERT INTO docs SELECT i, 'a', CASE WHEN i % 2 = 0 THEN 7 ELSE 6 END FROM generate_series(1, 200) i;
 SET batch_same_test.pairs = '';
 SELECT * FROM (SELECT count(*) FROM named('note(a.id, b.id, true)')) a,
-	(SELECT count(*), max(size) FROM simhash_find_clusters('docs_fp', 3, 'note(a.id, b.id, true)')) b;
+	(SELECT count(*), max(size) FROM simhash_find_clusters('docs_fp', 3, same => 'note(a.id, b.id, true)')) b;
 SELECT array_length(string_to_array(current_setting('batch_same_test.pairs'), ' '), 1) - 1 AS checks;
 -- progress counts the checks
 CREATE FUNCTION watch(a int, b int) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
@@ -155,15 +155,15 @@ BEGIN
 END $$;
 SELECT count(*) FROM named('watch(a.id, b.id)');
 SHOW batch_same_test.progress;
-SELECT count(*) FROM simhash_find_clusters('docs_fp', 3, 'watch(a.id, b.id)');
+SELECT count(*) FROM simhash_find_clusters('docs_fp', 3, same => 'watch(a.id, b.id)');
 SHOW batch_same_test.progress;
 -- a cancel is obeyed between checks: these are some hundred million
 TRUNCATE docs;
 INSERT INTO docs SELECT i, 'a', 7 FROM generate_series(1, 50000) i;
 SET statement_timeout = '1s';
 SELECT * FROM attempt('a.id < 0');
-SELECT FROM simhash_find_duplicates('docs_fp', 3, NULL, 'a.id < 0');
-SELECT FROM simhash_find_clusters('docs_fp', 3, 'a.id < 0');
+SELECT FROM simhash_find_duplicates('docs_fp', 3, keep => NULL, same => 'a.id < 0');
+SELECT FROM simhash_find_clusters('docs_fp', 3, same => 'a.id < 0');
 RESET statement_timeout;
 SELECT count(*) FROM simhash_stat_progress;
 
@@ -249,16 +249,16 @@ SELECT same, n > 200 AS some, missing, wrong FROM unnest('{a.weight = b.weight,a
 	compare_same_clusters('parts', 'parts_fp', 6, same) c;
 -- rows know where they are stored
 SELECT count(*) AS rows, count(*) FILTER (WHERE duplicate_table <> keeper_table) AS wrong
-FROM simhash_find_duplicates('parts_fp', 6, 'id', 'a.tableoid = b.tableoid');
-SELECT count(*) FROM (SELECT * FROM simhash_find_duplicates('parts_fp', 6, 'id', 'a.tableoid = b.tableoid')
-	EXCEPT SELECT * FROM simhash_find_duplicates('parts_fp', 6, 'id', 'a.lang IS NOT DISTINCT FROM b.lang OR
+FROM simhash_find_duplicates('parts_fp', 6, keep => 'id', same => 'a.tableoid = b.tableoid');
+SELECT count(*) FROM (SELECT * FROM simhash_find_duplicates('parts_fp', 6, keep => 'id', same => 'a.tableoid = b.tableoid')
+	EXCEPT SELECT * FROM simhash_find_duplicates('parts_fp', 6, keep => 'id', same => 'a.lang IS NOT DISTINCT FROM b.lang OR
 		coalesce(a.lang, ''c'') = ''c'' AND coalesce(b.lang, ''c'') = ''c''')) s
 UNION ALL
-SELECT count(*) FROM simhash_find_duplicates('parts_fp', 6, 'id', 'a.ctid = b.ctid AND a.tableoid = b.tableoid');
+SELECT count(*) FROM simhash_find_duplicates('parts_fp', 6, keep => 'id', same => 'a.ctid = b.ctid AND a.tableoid = b.tableoid');
 -- whole rows have the type of that table
 CREATE FUNCTION like_rows(parts, parts) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT $1.weight = $2.weight $$;
-SELECT count(*) FROM (SELECT * FROM simhash_find_duplicates('parts_fp', 6, 'id', 'like_rows(a, b)')
-	EXCEPT SELECT * FROM simhash_find_duplicates('parts_fp', 6, 'id', 'a.weight = b.weight')) s;
+SELECT count(*) FROM (SELECT * FROM simhash_find_duplicates('parts_fp', 6, keep => 'id', same => 'like_rows(a, b)')
+	EXCEPT SELECT * FROM simhash_find_duplicates('parts_fp', 6, keep => 'id', same => 'a.weight = b.weight')) s;
 
 --
 -- Beyond memory
@@ -274,29 +274,29 @@ SELECT * FROM (SELECT *
 -- more rows
 TRUNCATE many;
 INSERT INTO many SELECT i, 0, 'a', bits('m' || i / 8), NULL FROM generate_series(1, 40000) i;
-SELECT FROM simhash_find_duplicates('many_fp', 0, NULL, 'false');
-SELECT FROM simhash_find_clusters('many_fp', 0, 'false');
+SELECT FROM simhash_find_duplicates('many_fp', 0, keep => NULL, same => 'false');
+SELECT FROM simhash_find_clusters('many_fp', 0, same => 'false');
 SET maintenance_work_mem = '4MB';
 SELECT * FROM (SELECT count(*), min(distance), max(distance)
-	FROM simhash_find_duplicates('many_fp', 0, NULL, 'a.id % 4 = b.id % 4')) a,
+	FROM simhash_find_duplicates('many_fp', 0, keep => NULL, same => 'a.id % 4 = b.id % 4')) a,
 	(SELECT count(*), count(DISTINCT cluster), max(cluster), max(size)
-	FROM simhash_find_clusters('many_fp', 0, 'a.id % 4 = b.id % 4')) b;
+	FROM simhash_find_clusters('many_fp', 0, same => 'a.id % 4 = b.id % 4')) b;
 RESET maintenance_work_mem;
 -- more fingerprints that have near rows than 16 bits can number, and the longest list with a condition
 TRUNCATE many;
 INSERT INTO many SELECT i, 0, 'a', bits('m' || i / 2), NULL FROM generate_series(1, 140001) i;
 CREATE FUNCTION wrong_twins(keep text, OUT duplicates bigint, OUT wrong bigint, OUT kept bigint) LANGUAGE sql AS $$
 	SELECT count(*), count(*) FILTER (WHERE x.id / 2 <> y.id / 2 OR x.id = y.id), count(*) FILTER (WHERE y.id % 2 = 0)
-	FROM simhash_find_duplicates('many_fp', 0, keep, 'a.weight = b.weight') d
+	FROM simhash_find_duplicates('many_fp', 0, keep => keep, same => 'a.weight = b.weight') d
 		JOIN many x ON x.ctid = duplicate JOIN many y ON y.ctid = keeper
 $$;
 SELECT keep, w.* FROM unnest('{id,id DESC,"md5(id::text) COLLATE \"C\""}'::text[]) keep, wrong_twins(keep) w;
 SELECT count(*), count(DISTINCT cluster), max(cluster), max(size)
-FROM simhash_find_clusters('many_fp', 0, 'a.weight = b.weight');
+FROM simhash_find_clusters('many_fp', 0, same => 'a.weight = b.weight');
 CREATE TABLE few AS SELECT i AS id, 1::bigint::simhash AS fp FROM generate_series(1, 5) i;
 CREATE INDEX few_fp ON few USING simhash (fp);
 SELECT count(*) FROM simhash_find_duplicates('few_fp', 3,
-	(SELECT string_agg('id % ' || i, ', ' ORDER BY i) FROM generate_series(1, 1661) i), 'true');
+	keep => (SELECT string_agg('id % ' || i, ', ' ORDER BY i) FROM generate_series(1, 1661) i), same => 'true');
 SELECT count(*) FROM simhash_stat_progress;
 
 --
@@ -308,8 +308,8 @@ SELECT i * 2 + k, (SELECT string_agg('frame' || w, ' ') FROM generate_series(1, 
 	(SELECT string_agg('own' || i || 'x' || w, ' ') FROM generate_series(1, 40) w) || CASE k WHEN 1 THEN ' copy' ELSE '' END
 FROM generate_series(1, 200) i, generate_series(0, 1) k;
 CREATE INDEX site_fp ON site USING simhash (fp);
-CREATE VIEW twins AS SELECT duplicate FROM simhash_find_duplicates('site_fp', 8, 'id',
-	'simhash_jaccard(a.body, b.body) >= 0.8');
+CREATE VIEW twins AS SELECT duplicate FROM simhash_find_duplicates('site_fp', 8, keep => 'id',
+	same => 'simhash_jaccard(a.body, b.body) >= 0.8');
 DELETE FROM site USING twins WHERE ctid = duplicate;
 SELECT count(*), count(*) FILTER (WHERE id % 2 = 0) AS even FROM site;
 

@@ -132,7 +132,7 @@ CREATE TABLE enough_memory AS
 SELECT query, answer_of(query, 0) AS found FROM unnest(ARRAY[
 	$$SELECT a, b, distance FROM simhash_find_all('crowd_fp', 1)$$,
 	$$SELECT * FROM simhash_find_clusters('crowd_fp', 1)$$,
-	$$SELECT duplicate, keeper, distance FROM simhash_find_duplicates('crowd_fp', 1, 'id DESC')$$,
+	$$SELECT duplicate, keeper, distance FROM simhash_find_duplicates('crowd_fp', 1, keep => 'id DESC')$$,
 	$$SELECT a, b, distance FROM simhash_find_matches('crowd_fp', 'visitors_fp', 1)$$,
 	$$SELECT b, a, distance FROM simhash_find_matches('visitors_fp', 'crowd_fp', 0)$$,
 	$$SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM crowd), 1, 4)$$,

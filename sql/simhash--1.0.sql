@@ -1048,24 +1048,24 @@ COMMENT ON FUNCTION simhash_find_all(regclass, integer, float8) IS
 	'all pairs of rows whose fingerprints differ in at most distance bits, by default the distance of the index, or of documents as similar as that, by default by the operator of the class, and whose columns before it are equal';
 
 CREATE FUNCTION simhash_find_clusters(
-	index regclass, distance integer DEFAULT NULL, same text DEFAULT NULL, similarity float8 DEFAULT NULL,
+	index regclass, distance integer DEFAULT NULL, similarity float8 DEFAULT NULL, same text DEFAULT NULL,
 	OUT cluster bigint, OUT member tid, OUT fp simhash, OUT size bigint,
 	OUT member_table regclass
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_find_clusters(regclass, integer, text, float8) IS
+COMMENT ON FUNCTION simhash_find_clusters(regclass, integer, float8, text) IS
 	'rows that have near-duplicates, by connected component of all pairs, or of those for which the condition same holds as well; cluster is a number from 1, in the order of the first rows of the components';
 
 -- keep is an ORDER BY list over the columns of the table, and same a condition on
 -- two of its rows, a and b.
 CREATE FUNCTION simhash_find_duplicates(
-	index regclass, distance integer DEFAULT NULL, keep text DEFAULT NULL,
-	same text DEFAULT NULL, similarity float8 DEFAULT NULL,
+	index regclass, distance integer DEFAULT NULL, similarity float8 DEFAULT NULL,
+	same text DEFAULT NULL, keep text DEFAULT NULL,
 	OUT duplicate tid, OUT keeper tid, OUT distance integer,
 	OUT duplicate_table regclass, OUT keeper_table regclass
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text, text, float8) IS
+COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, float8, text, text) IS
 	'rows to remove so that no two of the rest are near-duplicates for which the condition same holds: rows are taken in the order of keep, and each that is near a row kept before, and the same, is returned, with the nearest of these';
 
 CREATE FUNCTION simhash_find_matches(

@@ -76,7 +76,7 @@ SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc
 
 -- with a condition: the operator holds as well
 CREATE FUNCTION one_of_each(similarity float8, same text) RETURNS TABLE (duplicate int, keeper int) LANGUAGE sql AS $$
-	SELECT x.id, y.id FROM simhash_find_duplicates('doc_body', NULL, 'id', same, similarity)
+	SELECT x.id, y.id FROM simhash_find_duplicates('doc_body', NULL, keep => 'id', same => same, similarity => similarity)
 	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper
 $$;
 SELECT count(*) FILTER (WHERE (a - b) % 2 = 0) > 0 AS some, count(*) FILTER (WHERE (a - b) % 2 <> 0) > 0 AS others FROM near;
@@ -103,7 +103,7 @@ SELECT * FROM compare_rows('SELECT * FROM one_of_each(0.6, ''(a.id - b.id) % 2 =
 -- a distance is refused, which would be another condition; without an operator to compare rows it is the only one
 CREATE INDEX doc_fp ON doc USING simhash (simhash_minhash(body));
 CREATE INDEX doc_text ON doc USING simhash (body simhash_text_ops);
-SELECT a.* FROM unnest(ARRAY['simhash_find_all(''doc_body'', 10)', 'simhash_find_clusters(''doc_body'', 10, ''true'')',
+SELECT a.* FROM unnest(ARRAY['simhash_find_all(''doc_body'', 10)', 'simhash_find_clusters(''doc_body'', 10, same => ''true'')',
 	'simhash_find_duplicates(''doc_body'', 10, same => ''true'')', 'simhash_find_duplicates(''doc_body'', 10, similarity => 0.6)',
 	'simhash_find_matches(''doc_body'', ''doc_text'', 10)', 'simhash_find_all(''doc_fp'', similarity => 0.8)',
 	'simhash_find_all(''doc_fp'', 3, similarity => 0.8)', 'simhash_find_all(''doc_body'', similarity => 0)',
@@ -120,7 +120,7 @@ BEGIN
 END $$;
 CREATE FUNCTION clusters(similarity float8 DEFAULT NULL, same text DEFAULT NULL) RETURNS TABLE (id int, first int, size bigint)
 LANGUAGE sql AS $$
-	SELECT id, min(id) OVER (PARTITION BY cluster), size FROM simhash_find_clusters('doc_body', NULL, same, similarity)
+	SELECT id, min(id) OVER (PARTITION BY cluster), size FROM simhash_find_clusters('doc_body', NULL, same => same, similarity => similarity)
 	JOIN doc ON doc.ctid = member
 $$;
 SELECT arguments, c.* FROM (VALUES ('', 'near'), ('0.9', 'far WHERE d <= 6 AND j >= 0.9'), ('0.6', 'far WHERE j >= 0.6'),
@@ -135,7 +135,7 @@ SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id) FROM 
 	'SELECT a, b FROM near JOIN doc x ON x.id = a JOIN doc y ON y.id = b AND x.tenant = y.tenant WHERE a < b');
 CREATE TABLE far_of_tenant AS SELECT far.* FROM far JOIN doc x ON x.id = a JOIN doc y ON y.id = b AND x.tenant = y.tenant;
 CALL expect('id', 'd <= 10 AND j >= 0.8 AND (a - b) % 2 = 0', 'far_of_tenant');
-SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_several'', NULL, ''id'', ''(a.id - b.id) % 2 = 0'')
+SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_several'', NULL, keep => ''id'', same => ''(a.id - b.id) % 2 = 0'')
 	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
 CALL expect('id', 'j >= 0.6', 'far_of_tenant');
 SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_several'', keep => ''id'',
@@ -158,7 +158,7 @@ SELECT i, r.* FROM unnest('{parted_body,parted_expression}'::text[]) i,
 	compare_rows(format('SELECT * FROM pairs_of(%L)', i), 'SELECT a, b FROM near WHERE a < b') r;
 CREATE FUNCTION one_of_each(index regclass, similarity float8, same text) RETURNS TABLE (duplicate int, keeper int)
 LANGUAGE sql AS $$
-	SELECT x.id, y.id FROM simhash_find_duplicates(index, NULL, 'id', same, similarity)
+	SELECT x.id, y.id FROM simhash_find_duplicates(index, NULL, keep => 'id', same => same, similarity => similarity)
 	JOIN parted x ON x.ctid = duplicate AND x.tableoid = duplicate_table
 	JOIN parted y ON y.ctid = keeper AND y.tableoid = keeper_table
 $$;

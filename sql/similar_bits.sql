@@ -144,7 +144,7 @@ BEGIN
 	DROP TABLE kept;
 END $$;
 CREATE FUNCTION one_of_each(same text) RETURNS TABLE (duplicate int, keeper int, d int) LANGUAGE sql AS $$
-	SELECT x.id, y.id, f.distance FROM simhash_find_duplicates('doc_body', NULL, 'id DESC', same) f
+	SELECT x.id, y.id, f.distance FROM simhash_find_duplicates('doc_body', NULL, keep => 'id DESC', same => same) f
 	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper
 $$;
 CALL expect('d <= 36 AND j >= 0.8');

@@ -374,7 +374,7 @@ DECLARE
 BEGIN
 	EXECUTE format('WITH
 		found AS MATERIALIZED (SELECT duplicate, keeper, distance, duplicate_table::oid, keeper_table::oid
-			FROM simhash_find_duplicates($1, $2, $3, $6)),
+			FROM simhash_find_duplicates($1, $2, keep => $3, same => $6)),
 		wanted AS MATERIALIZED (SELECT * FROM expect_duplicates($4, $2, $3, $5)),
 		r AS MATERIALIZED (SELECT tableoid AS row_table, ctid AS row_tid, fp::bigint AS row_bits, * FROM %s),
 		kept AS MATERIALIZED (SELECT * FROM r
@@ -408,7 +408,7 @@ BEGIN
 				count(*) OVER (PARTITION BY root) AS size, row_table
 			FROM edge CROSS JOIN connected(edge.b, edge.a) c JOIN r ON row_no = c.no),
 		found AS MATERIALIZED (SELECT cluster, member, f.fp::bigint, size, member_table::oid
-			FROM simhash_find_clusters($1, $2, $3) f)
+			FROM simhash_find_clusters($1, $2, same => $3) f)
 		SELECT (SELECT count(*) FROM found),
 			(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE found) s),
 			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s)', tab, condition, same)

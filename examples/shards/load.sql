@@ -23,7 +23,7 @@ BEGIN
             PERFORM pg_advisory_xact_lock('block_rows'::regclass::bigint);
         END IF;
         BEGIN
-            DELETE FROM staging s USING simhash_find_duplicates('staging_fp', 3, 'id') f WHERE s.ctid = f.duplicate;
+            DELETE FROM staging s USING simhash_find_duplicates('staging_fp', 3, keep => 'id') f WHERE s.ctid = f.duplicate;
             INSERT INTO block_rows SELECT b.prefix * 4 + b.table_no, s.fp, s.id FROM staging s, simhash_blocks(s.fp) b ORDER BY 1;
             INSERT INTO docs SELECT id, body, fp FROM staging;
             loaded := true;

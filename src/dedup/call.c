@@ -235,43 +235,6 @@ shdup_result_add(ShDupResult *result, const Datum *values)
 }
 
 /*
- * Open the named indexes, prepare to look up rows for the snapshot of the
- * calling query, and report progress as a search of the last of them.
- *
- * With by_columns, only rows whose columns before the fingerprint are equal
- * make pairs.
- *
- * On return, AccessShareLocks are held on indexes and tables.
- */
-void
-shdup_begin_heaps(ShDupCall *call, ShDupCommand command, const Oid *indexes,
-				  int nindexes, bool by_columns)
-{
-	const ShDupOpened *named = &call->heaps.sides[nindexes - 1].named;
-
-	shdup_heaps_open(&call->heaps, indexes, nindexes);
-	call->width = shdup_wide_width(&call->heaps, 0);
-	call->heaps.grouped &= by_columns;
-	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
-	for (int i = 0; i < call->heaps.count; i++)
-		shdup_check_snapshot(call->heaps.heaps[i].index, call->snapshot);
-	shdup_progress_start(command, RelationGetRelid(named->heap), RelationGetRelid(named->index));
-	shdup_begin_rows(&call->rows, &call->heaps, call->snapshot);
-}
-
-/*
- * Close and free everything, and release pins.  Locks are kept.
- */
-void
-shdup_end_heaps(ShDupCall *call)
-{
-	shdup_progress_end();
-	shdup_check_end(call->rows.check);
-	UnregisterSnapshot(call->snapshot);
-	shdup_heaps_close(&call->heaps);
-}
-
-/*
  * The number of bits of the fingerprints.
  */
 static int
@@ -281,22 +244,34 @@ bits(const ShDupCall *call)
 }
 
 /*
- * The distance: that argument, which must be in range, or, if it is null, the
- * smallest distance of the named indexes.
+ * Does a function have an argument, and is it not null?
  */
-int
-shdup_get_distance(FunctionCallInfo fcinfo, int arg, const ShDupCall *call)
+static bool
+has_argument(FunctionCallInfo fcinfo, int argument)
+{
+	return argument > 0 && !PG_ARGISNULL(argument - 1);
+}
+
+/*
+ * The distance: that argument, which must be in range, or, if it is null, the
+ * smallest distance of the named indexes or, without indexes, that of the type.
+ */
+static int
+get_distance(FunctionCallInfo fcinfo, const ShDupSpec *spec, const ShDupCall *call)
 {
 	const ShDupHeaps *heaps = &call->heaps;
 	int			distance = INT_MAX;
 
-	if (!PG_ARGISNULL(arg))
+	if (!has_argument(fcinfo, spec->distance))
 	{
-		shpairs_check_distance(PG_GETARG_INT32(arg), bits(call));
-		return PG_GETARG_INT32(arg);
+		if (spec->nindexes == 0)
+			return spec->wide ? shtype_near_radius(call->width) : SIMHASH_NEAR_RADIUS;
+		for (int side = 0; side < heaps->nsides; side++)
+			distance = Min(distance, shdup_side_distance(heaps, side));
+		return distance;
 	}
-	for (int side = 0; side < heaps->nsides; side++)
-		distance = Min(distance, shdup_side_distance(heaps, side));
+	distance = PG_GETARG_INT32(spec->distance - 1);
+	shpairs_check_distance(distance, bits(call));
 	return distance;
 }
 
@@ -376,78 +351,63 @@ check_distance(Relation index)
  * call->similarity.
  */
 static int
-get_nearness(FunctionCallInfo fcinfo, int distance, int similarity, ShDupCall *call)
+get_nearness(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call)
 {
 	Relation	index = call->heaps.sides[0].named.index;
 
-	if (!PG_ARGISNULL(similarity))
+	if (spec->array > 0)
+		return get_distance(fcinfo, spec, call);
+	if (has_argument(fcinfo, spec->similarity))
 		check_similarity(index);
-	if (!PG_ARGISNULL(distance))
+	if (has_argument(fcinfo, spec->distance))
 		check_distance(index);
-	if (PG_ARGISNULL(similarity))
-		return shdup_get_distance(fcinfo, distance, call);
-	call->similarity = PG_GETARG_FLOAT8(similarity);
+	if (!has_argument(fcinfo, spec->similarity))
+		return get_distance(fcinfo, spec, call);
+	call->similarity = PG_GETARG_FLOAT8(spec->similarity - 1);
 	return shtext_similar_radius(call->similarity);
 }
 
-/*
- * A text argument, or NULL.
- */
-char *
-shdup_get_text(FunctionCallInfo fcinfo, int arg)
+static char *
+get_text(FunctionCallInfo fcinfo, int argument)
 {
-	return PG_ARGISNULL(arg) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(arg));
+	return has_argument(fcinfo, argument) ? text_to_cstring(PG_GETARG_TEXT_PP(argument - 1)) : NULL;
 }
 
 /*
- * Begin to check the rows of pairs, by the condition "same" as well unless that is NULL.
- * Returns NULL if fingerprints alone decide.
+ * Open the named indexes, prepare to look up rows for the snapshot of the calling query,
+ * and report progress as a search of the last of them.
+ *
+ * If rows are compared with each other, and not with an array, only those whose columns
+ * before the fingerprint are equal make pairs.
  */
-ShDupRowCheck *
-shdup_begin_checks(ShDupCall *call, const char *same)
+static void
+open_indexes(ShDupCall *call, FunctionCallInfo fcinfo, const ShDupSpec *spec)
 {
-	call->rows.check = shdup_check_begin(&call->heaps, call->snapshot, call->similarity, same);
-	return call->rows.check;
-}
+	const ShDupOpened *named = &call->heaps.sides[spec->nindexes - 1].named;
+	Oid			indexes[SHDUP_MAX_SIDES];
 
-/*
- * Begin a call of a function.  Returns false if one of its first arguments, of so many,
- * is null, so that there is nothing to do.
- */
-bool
-shdup_begin(FunctionCallInfo fcinfo, int narguments, ShDupCall *call)
-{
-	InitMaterializedSRF(fcinfo, 0);
-	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
-	call->workers = 0;
-	call->width = 0;
-	call->similarity = 0;
-	for (int i = 0; i < narguments; i++)
-	{
-		if (PG_ARGISNULL(i))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Begin a query of so many sides, whose inputs are to be prepared.
- */
-void
-shdup_begin_query(ShDupCall *call, int nsides, int distance)
-{
-	memset(&call->query, 0, sizeof(ShPairsQuery));
-	call->query.nsides = nsides;
-	call->query.distance = distance;
-	call->query.table = SHPAIRS_ALL_TABLES;
-	call->query.progress.report = shdup_progress_search;
+	for (int i = 0; i < spec->nindexes; i++)
+		indexes[i] = PG_GETARG_OID(i);
+	if (spec->nindexes > 1 && indexes[0] == indexes[1])
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("both sides are the same index"),
+				 errhint("Use simhash_find_all to find the pairs of one index.")));
+	shdup_heaps_open(&call->heaps, indexes, spec->nindexes);
+	call->width = shdup_wide_width(&call->heaps, 0);
+	call->heaps.grouped &= spec->array == 0;
+	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
+	for (int i = 0; i < call->heaps.count; i++)
+		shdup_check_snapshot(call->heaps.heaps[i].index, call->snapshot);
+	shdup_progress_start(spec->command, RelationGetRelid(named->heap), RelationGetRelid(named->index));
+	shdup_begin_rows(&call->rows, &call->heaps, call->snapshot);
 }
 
 /*
  * Let an input be the tables of a named index.
  */
-void
-shdup_use_side(ShDupCall *call, int input, int side)
+static void
+use_side(ShDupCall *call, ShPairsInput *input, int side)
 {
 	const ShDupHeaps *heaps = &call->heaps;
 	const ShDupHeap *heap = heaps->heaps + heaps->sides[side].first;
@@ -461,108 +421,175 @@ shdup_use_side(ShDupCall *call, int input, int side)
 			heap->index, heap->first_row, heap->end_row
 		};
 	}
-	shpairs_input_indexes(&call->query.inputs[input], &indexes, call->snapshot, bits(call));
+	shpairs_input_indexes(input, &indexes, call->snapshot, bits(call));
 }
 
 /*
- * Begin a call whose arguments are one or two indexes, regclass, distance int, and
- * similarity float8 at the given place.  Returns false if an index is null.
- *
- * Opens the indexes, or their partitions, with AccessShareLock on them and their tables,
- * and prepares to search and to look up rows for the snapshot of the calling query.
- */
-bool
-shdup_begin_indexes(FunctionCallInfo fcinfo, ShDupCommand command, int nindexes, int similarity,
-					ShDupCall *call)
-{
-	Oid			indexes[SHDUP_MAX_SIDES];
-
-	if (!shdup_begin(fcinfo, nindexes, call))
-		return false;
-	for (int i = 0; i < nindexes; i++)
-		indexes[i] = PG_GETARG_OID(i);
-	if (nindexes > 1 && indexes[0] == indexes[1])
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("both sides are the same index"),
-				 errhint("Use simhash_find_all to find the pairs of one index.")));
-	shdup_begin_heaps(call, command, indexes, nindexes, true);
-	shdup_begin_query(call, nindexes, get_nearness(fcinfo, nindexes, similarity, call));
-	for (int side = 0; side < nindexes; side++)
-		shdup_use_side(call, side, side);
-	call->workers = workers_of_call(&call->heaps, call->query.distance);
-	return true;
-}
-
-/*
- * Find all pairs, and pass them to the sink.
- */
-void
-shdup_search(ShDupCall *call, ShPairsSink *sink)
-{
-	shpairs_find(&call->query, call->workers, sink);
-}
-
-/*
- * Set the scheme and the table of a search of an array: the arguments blocks int and, for
- * some functions, table_no int.
+ * Report an error if the elements of an array are of another type than the fingerprints
+ * of the index.
  */
 static void
-choose_table(FunctionCallInfo fcinfo, ShPairsQuery *query)
+check_element_type(const ShDupCall *call, bool wide)
 {
-	bool		has_table = PG_NARGS() > 3 && !PG_ARGISNULL(3);
+	if (wide == (call->width > 0))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("an array of type %s cannot be compared with index \"%s\"",
+					wide ? "simhash_bits" : "simhash",
+					RelationGetRelationName(call->heaps.sides[0].named.index)),
+			 errdetail("The fingerprints of the index are of type %s.",
+					   wide ? "simhash" : "simhash_bits")));
+}
+
+/*
+ * Report an error if they have another width.  An array without any has none.
+ */
+static void
+check_element_width(const ShDupCall *call, int width)
+{
+	if (call->width == 0 || width == 0 || width == call->width)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+			 errmsg("fingerprints of %d bits cannot be compared with those of index \"%s\"",
+					width, RelationGetRelationName(call->heaps.sides[0].named.index)),
+			 errdetail("Its fingerprints have %d bits.", call->width)));
+}
+
+/*
+ * Set the scheme and the table of a search of an array.
+ */
+static void
+choose_table(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShPairsQuery *query)
+{
+	bool		has_blocks = has_argument(fcinfo, spec->blocks);
+	bool		has_table = has_argument(fcinfo, spec->table_no);
 	ShBitsScheme *scheme;
 
-	if (PG_ARGISNULL(2) && !has_table)
+	if (!has_blocks && !has_table)
 		return;
-	scheme = shbits_make_scheme(PG_ARGISNULL(2) ? query->distance + 1 : PG_GETARG_INT32(2),
+	scheme = shbits_make_scheme(has_blocks ? PG_GETARG_INT32(spec->blocks - 1) : query->distance + 1,
 								query->distance);
 	if (has_table)
 	{
-		query->table = PG_GETARG_INT32(3);
+		query->table = PG_GETARG_INT32(spec->table_no - 1);
 		shbits_check_table(scheme, query->table);
 	}
 	query->scheme = scheme;
 }
 
 /*
- * Set how an array is searched: by the argument distance int, and those of choose_table.
+ * Begin to search an array alone.  Returns false if it has no values of which to know the
+ * width.
  */
-static void
-choose_array_search(FunctionCallInfo fcinfo, bool wide, ShDupCall *call)
+static bool
+use_array(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call)
 {
-	call->query.distance = !PG_ARGISNULL(1) ? PG_GETARG_INT32(1) :
-		wide ? shtype_near_radius(call->width) : SIMHASH_NEAR_RADIUS;
-	shpairs_check_distance(call->query.distance, bits(call));
-	if (!wide)
-		choose_table(fcinfo, &call->query);
+	ShPairsQuery *query = &call->query;
+	AnyArrayType *array;
+
+	/* a large array takes a while, so errors come first where they can */
+	if (!spec->wide)
+	{
+		query->distance = get_distance(fcinfo, spec, call);
+		choose_table(fcinfo, spec, query);
+	}
+	array = PG_GETARG_ANY_ARRAY_P(spec->array - 1);
+	shpairs_input_array(&query->inputs[0], array, spec->wide);
+	if (query->inputs[0].width == 0)
+		return false;
+	if (spec->wide)
+	{
+		call->width = query->inputs[0].width;
+		query->distance = get_distance(fcinfo, spec, call);
+	}
+	shdup_progress_start(spec->command, InvalidOid, InvalidOid);
+	return true;
 }
 
 /*
- * Begin a call with the arguments (fingerprints simhash[], distance int) and those of
- * choose_table, or (fingerprints simhash_bits[], distance int).  Returns false if the
- * array is null, or has no values of which to know the width.
+ * Begin to search indexes, the last one with an array if there is one.  Returns false if that
+ * has no values.
+ */
+static bool
+use_indexes(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call)
+{
+	ShPairsInput *input = call->query.inputs;
+
+	open_indexes(call, fcinfo, spec);
+	if (spec->array > 0)
+		check_element_type(call, spec->wide);
+	call->query.distance = get_nearness(fcinfo, spec, call);
+	if (spec->array > 0)
+	{
+		shpairs_input_array(input, PG_GETARG_ANY_ARRAY_P(spec->array - 1), spec->wide);
+		check_element_width(call, input->width);
+		if (input++->nelements == 0)
+			return false;
+	}
+	for (int side = 0; side < spec->nindexes; side++)
+		use_side(call, input + side, side);
+	if (spec->array > 0)
+		return true;
+	call->workers = workers_of_call(&call->heaps, call->query.distance);
+	call->check = shdup_check_begin(&call->heaps, call->snapshot, call->similarity, call->same);
+	call->rows.check = call->check;
+	return true;
+}
+
+/*
+ * Begin a call of a function, whose arguments the spec describes.  Returns false if there is
+ * nothing to do; then it has ended.
+ *
+ * Opens the indexes, or their partitions, with AccessShareLock on them and their tables,
+ * and prepares to search, and to look up and check rows for the snapshot of the calling
+ * query.
  */
 bool
-shdup_begin_array(FunctionCallInfo fcinfo, ShDupCommand command, bool wide, ShDupCall *call)
+shdup_call_begin(ShDupCall *call, FunctionCallInfo fcinfo, const ShDupSpec *spec)
 {
-	ShPairsQuery *query = &call->query;
+	int			nsides = spec->nindexes + (spec->array > 0);
+	bool		any;
 
-	if (!shdup_begin(fcinfo, 1, call))
-		return false;
-	shdup_begin_query(call, 1, 0);
-
-	/* a large array takes a while, so errors come first where they can */
-	if (!wide)
-		choose_array_search(fcinfo, wide, call);
-	shpairs_input_array(&query->inputs[0], PG_GETARG_ANY_ARRAY_P(0), wide);
-	if (query->inputs[0].width == 0)
-		return false;
-	if (wide)
+	memset(call, 0, sizeof(ShDupCall));
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < nsides; i++)
 	{
-		call->width = query->inputs[0].width;
-		choose_array_search(fcinfo, wide, call);
+		if (PG_ARGISNULL(i))
+			return false;
 	}
-	shdup_progress_start(command, InvalidOid, InvalidOid);
-	return true;
+	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	call->same = get_text(fcinfo, spec->same);
+	call->keep = get_text(fcinfo, spec->keep);
+	call->query.nsides = nsides;
+	call->query.table = SHPAIRS_ALL_TABLES;
+	call->query.progress.report = shdup_progress_search;
+	any = spec->nindexes > 0 ? use_indexes(fcinfo, spec, call) : use_array(fcinfo, spec, call);
+	if (!any)
+		shdup_call_end(call);
+	return any;
+}
+
+/*
+ * Find all pairs, and pass them to the sink.
+ */
+void
+shdup_call_search(ShDupCall *call, ShPairsSink *sink)
+{
+	shpairs_find(&call->query, call->workers, sink);
+}
+
+/*
+ * Close and free everything, and release pins.  Locks are kept.
+ */
+void
+shdup_call_end(ShDupCall *call)
+{
+	shdup_progress_end();
+	if (call->snapshot == NULL)
+		return;
+	shdup_check_end(call->check);
+	UnregisterSnapshot(call->snapshot);
+	shdup_heaps_close(&call->heaps);
 }

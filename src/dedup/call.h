@@ -35,6 +35,25 @@ extern void shdup_result_begin(ShDupResult *result, ReturnSetInfo *info);
 extern void shdup_result_set_null(ShDupResult *result, int column);
 extern void shdup_result_add(ShDupResult *result, const Datum *values);
 
+/*
+ * Which arguments an SQL function has: their places, from 1; 0 for those that it has not.
+ * The first ones are indexes, or an array, or an index and an array.  If one of these is null,
+ * there is nothing to do.
+ */
+typedef struct ShDupSpec
+{
+	ShDupCommand command;
+	int			nindexes;
+	int			array;			/* of fingerprints */
+	bool		wide;			/* these are wide */
+	int			distance;
+	int			similarity;
+	int			same;
+	int			keep;
+	int			blocks;
+	int			table_no;
+} ShDupSpec;
+
 /* a call of a function */
 typedef struct ShDupCall
 {
@@ -43,27 +62,19 @@ typedef struct ShDupCall
 	int			workers;		/* parallel workers, at most */
 	int			width;			/* of wide fingerprints, in bits, or 0 */
 	double		similarity;		/* of documents that was asked for, or 0 */
+	const char *same;			/* these arguments, or NULL */
+	const char *keep;
 
 	/* for indexes */
 	ShDupHeaps	heaps;
 	Snapshot	snapshot;
 	ShDup		rows;
+	ShDupRowCheck *check;		/* of rows, or NULL if fingerprints decide */
 } ShDupCall;
 
-extern void shdup_begin_heaps(ShDupCall *call, ShDupCommand command,
-							  const Oid *indexes, int nindexes, bool by_columns);
-extern int	shdup_get_distance(FunctionCallInfo fcinfo, int arg, const ShDupCall *call);
-extern char *shdup_get_text(FunctionCallInfo fcinfo, int arg);
-extern ShDupRowCheck *shdup_begin_checks(ShDupCall *call, const char *same);
-extern void shdup_end_heaps(ShDupCall *call);
-extern bool shdup_begin(FunctionCallInfo fcinfo, int narguments, ShDupCall *call);
-extern void shdup_begin_query(ShDupCall *call, int nsides, int distance);
-extern void shdup_use_side(ShDupCall *call, int input, int side);
-extern bool shdup_begin_indexes(FunctionCallInfo fcinfo, ShDupCommand command, int nindexes,
-								int similarity, ShDupCall *call);
-extern bool shdup_begin_array(FunctionCallInfo fcinfo, ShDupCommand command, bool wide,
-							  ShDupCall *call);
-extern void shdup_search(ShDupCall *call, ShPairsSink *sink);
+extern bool shdup_call_begin(ShDupCall *call, FunctionCallInfo fcinfo, const ShDupSpec *spec);
+extern void shdup_call_search(ShDupCall *call, ShPairsSink *sink);
+extern void shdup_call_end(ShDupCall *call);
 
 /*
  * How many words fingerprints have if that is more than one; else 0.

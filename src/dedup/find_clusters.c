@@ -410,7 +410,7 @@ cluster_by_fingerprints(ClusterFinder *finder)
 	ShDupMembers members;
 
 	shdup_members_begin(&members, &finder->call.rows, shdup_most(&finder->call), 0, join_rows);
-	shdup_search(&finder->call, &members.sink);
+	shdup_call_search(&finder->call, &members.sink);
 	shdup_members_finish(&members);
 	return_cluster_members(finder, &members, NULL);
 	shdup_members_end(&members);
@@ -452,7 +452,7 @@ cluster_rows(ClusterFinder *finder, ShDupRowCheck *check)
 	uint64		count = 0;
 
 	shdup_near_rows_begin(&near, &finder->call.rows, shdup_most(&finder->call), 0, NULL);
-	shdup_search(&finder->call, &near.members.sink);
+	shdup_call_search(&finder->call, &near.members.sink);
 	shdup_members_finish(&near.members);
 	shdup_check_forget(check);
 	if (!shdup_check_is_needless(check))
@@ -473,27 +473,28 @@ cluster_rows(ClusterFinder *finder, ShDupRowCheck *check)
 }
 
 /*
- * simhash_find_clusters(index regclass, distance int, same text, similarity float8) ->
+ * simhash_find_clusters(index regclass, distance int, similarity float8, same text) ->
  * the rows that the snapshot sees that have a near-duplicate, with the cluster they
  * belong to and its size.
  */
 Datum
 simhash_find_clusters(PG_FUNCTION_ARGS)
 {
+	static const ShDupSpec spec = {
+		.command = SHDUP_FIND_CLUSTERS,.nindexes = 1,.distance = 2,.similarity = 3,.same = 4
+	};
 	ClusterFinder finder;
-	ShDupRowCheck *check;
 
-	if (!shdup_begin_indexes(fcinfo, SHDUP_FIND_CLUSTERS, 1, 3, &finder.call))
+	if (!shdup_call_begin(&finder.call, fcinfo, &spec))
 		return (Datum) 0;
-	check = shdup_begin_checks(&finder.call, shdup_get_text(fcinfo, 2));
 	shdup_result_begin(&finder.result, finder.call.result);
 	if (finder.call.width > 0)
 		shdup_result_set_null(&finder.result, FP);
-	if (check != NULL)
-		cluster_rows(&finder, check);
+	if (finder.call.check != NULL)
+		cluster_rows(&finder, finder.call.check);
 	else
 		cluster_by_fingerprints(&finder);
-	shdup_end_heaps(&finder.call);
+	shdup_call_end(&finder.call);
 	return (Datum) 0;
 }
 
@@ -559,17 +560,17 @@ return_values(ShDupUnionFind *components, int width, ReturnSetInfo *info)
 }
 
 static Datum
-find_clusters_in(FunctionCallInfo fcinfo, bool wide)
+find_clusters_in(FunctionCallInfo fcinfo, const ShDupSpec *spec)
 {
 	JoinSink	sink = {.sink = {.pair = join_values}};
 	ShDupCall	call;
 
-	if (!shdup_begin_array(fcinfo, SHDUP_FIND_CLUSTERS, wide, &call))
+	if (!shdup_call_begin(&call, fcinfo, spec))
 		return (Datum) 0;
 	shdup_union_find_begin(&sink.components, SHDUP_VALUES, shdup_most(&call), shdup_nwords(&call));
-	shdup_search(&call, &sink.sink);
+	shdup_call_search(&call, &sink.sink);
 	return_values(&sink.components, call.width, call.result);
-	shdup_progress_end();
+	shdup_call_end(&call);
 	return (Datum) 0;
 }
 
@@ -582,7 +583,9 @@ find_clusters_in(FunctionCallInfo fcinfo, bool wide)
 Datum
 simhash_find_clusters_in(PG_FUNCTION_ARGS)
 {
-	return find_clusters_in(fcinfo, false);
+	static const ShDupSpec spec = {.command = SHDUP_FIND_CLUSTERS,.array = 1,.distance = 2,.blocks = 3};
+
+	return find_clusters_in(fcinfo, &spec);
 }
 
 /*
@@ -594,5 +597,7 @@ simhash_find_clusters_in(PG_FUNCTION_ARGS)
 Datum
 simhash_find_clusters_in_bits(PG_FUNCTION_ARGS)
 {
-	return find_clusters_in(fcinfo, true);
+	static const ShDupSpec spec = {.command = SHDUP_FIND_CLUSTERS,.array = 1,.wide = true,.distance = 2};
+
+	return find_clusters_in(fcinfo, &spec);
 }

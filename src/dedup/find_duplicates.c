@@ -390,36 +390,37 @@ decide_by_checks(DuplicateFinder *finder, ShDupRowCheck *check)
 }
 
 /*
- * simhash_find_duplicates(index regclass, distance int, keep text, same text,
- * similarity float8) -> each row that the snapshot sees and that is near a kept row,
+ * simhash_find_duplicates(index regclass, distance int, similarity float8, same text,
+ * keep text) -> each row that the snapshot sees and that is near a kept row,
  * and the same, with the nearest of the rows that are kept before it in the order of
  * the list "keep".
  */
 Datum
 simhash_find_duplicates(PG_FUNCTION_ARGS)
 {
+	static const ShDupSpec spec = {
+		.command = SHDUP_FIND_DUPLICATES,.nindexes = 1,.distance = 2,.similarity = 3,.same = 4,.keep = 5
+	};
 	DuplicateFinder finder = {0};
 	ShDupCall	call;
-	ShDupRowCheck *check;
 	bool		by_fingerprints;
 
-	if (!shdup_begin_indexes(fcinfo, SHDUP_FIND_DUPLICATES, 1, 4, &call))
+	if (!shdup_call_begin(&call, fcinfo, &spec))
 		return (Datum) 0;
 	shdup_near_rows_begin(&finder.near, &call.rows, shdup_most(&call), shdup_nwords(&call),
-						  shdup_get_text(fcinfo, 2));
-	check = shdup_begin_checks(&call, shdup_get_text(fcinfo, 3));
-	shdup_search(&call, &finder.near.members.sink);
+						  call.keep);
+	shdup_call_search(&call, &finder.near.members.sink);
 	shdup_members_finish(&finder.near.members);
-	shdup_check_forget(check);
-	by_fingerprints = shdup_check_is_needless(check);
+	shdup_check_forget(call.check);
+	by_fingerprints = shdup_check_is_needless(call.check);
 	shdup_near_rows_sort(&finder.near, by_fingerprints ? SHDUP_ALL_ROWS : SHDUP_BY_COMPONENT);
 	shdup_result_begin(&finder.result, call.result);
 	if (by_fingerprints)
 		decide_by_fingerprints(&finder);
 	else
-		decide_by_checks(&finder, check);
+		decide_by_checks(&finder, call.check);
 
 	shdup_near_rows_end(&finder.near);
-	shdup_end_heaps(&call);
+	shdup_call_end(&call);
 	return (Datum) 0;
 }

@@ -484,28 +484,30 @@ take_element_and_row(void *arg, const RowPair *pair)
 }
 
 /*
- * All sides are known: search, and end the call.
+ * The functions of indexes: with an array, its elements come first in the pairs.
  */
 static Datum
-find_row_pairs(FindPairs *find, bool elements_first)
+find_row_pairs(FunctionCallInfo fcinfo, const ShDupSpec *spec)
 {
-	ShDupCall  *call = &find->call;
+	FindPairs	find;
+	ShDupCall  *call = &find.call;
+	bool		elements_first = spec->array > 0;
 	ShPairsSink *sink;
 
-	shdup_result_begin(&find->result, call->result);
+	if (!shdup_call_begin(call, fcinfo, spec))
+		return (Datum) 0;
+	shdup_result_begin(&find.result, call->result);
 	if (call->width > 0 && !elements_first)
 	{
 		/* they cannot hold a wide one */
-		shdup_result_set_null(&find->result, A_FP);
-		shdup_result_set_null(&find->result, B_FP);
+		shdup_result_set_null(&find.result, A_FP);
+		shdup_result_set_null(&find.result, B_FP);
 	}
-	if (!elements_first)
-		(void) shdup_begin_checks(call, NULL);
 	sink = begin_row_pairs(&call->rows, elements_first,
-						   elements_first ? take_element_and_row : take_row_pair, find);
-	shdup_search(call, sink);
+						   elements_first ? take_element_and_row : take_row_pair, &find);
+	shdup_call_search(call, sink);
 	finish_row_pairs(sink);
-	shdup_end_heaps(call);
+	shdup_call_end(call);
 	return (Datum) 0;
 }
 
@@ -519,11 +521,9 @@ find_row_pairs(FindPairs *find, bool elements_first)
 Datum
 simhash_find_all(PG_FUNCTION_ARGS)
 {
-	FindPairs	find;
+	static const ShDupSpec spec = {.command = SHDUP_FIND_ALL,.nindexes = 1,.distance = 2,.similarity = 3};
 
-	if (!shdup_begin_indexes(fcinfo, SHDUP_FIND_ALL, 1, 2, &find.call))
-		return (Datum) 0;
-	return find_row_pairs(&find, false);
+	return find_row_pairs(fcinfo, &spec);
 }
 
 /*
@@ -536,71 +536,9 @@ simhash_find_all(PG_FUNCTION_ARGS)
 Datum
 simhash_find_matches(PG_FUNCTION_ARGS)
 {
-	FindPairs	find;
+	static const ShDupSpec spec = {.command = SHDUP_FIND_MATCHES,.nindexes = 2,.distance = 3,.similarity = 4};
 
-	if (!shdup_begin_indexes(fcinfo, SHDUP_FIND_MATCHES, 2, 3, &find.call))
-		return (Datum) 0;
-	return find_row_pairs(&find, false);
-}
-
-/*
- * Report an error if the elements of an array are of another type than the fingerprints
- * of the index.
- */
-static void
-check_element_type(const ShDupCall *call, bool wide)
-{
-	if (wide == (call->width > 0))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("an array of type %s cannot be compared with index \"%s\"",
-					wide ? "simhash_bits" : "simhash",
-					RelationGetRelationName(call->heaps.sides[0].named.index)),
-			 errdetail("The fingerprints of the index are of type %s.",
-					   wide ? "simhash" : "simhash_bits")));
-}
-
-/*
- * Report an error if they have another width.  An array without any has none.
- */
-static void
-check_element_width(const ShDupCall *call, bool wide)
-{
-	int			width = call->query.inputs[0].width;
-
-	if (!wide || width == 0 || width == call->width)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-			 errmsg("fingerprints of %d bits cannot be compared with those of index \"%s\"",
-					width, RelationGetRelationName(call->heaps.sides[0].named.index)),
-			 errdetail("Its fingerprints have %d bits.", call->width)));
-}
-
-static Datum
-find_matches_in(FunctionCallInfo fcinfo, bool wide)
-{
-	FindPairs	find;
-	ShDupCall  *call = &find.call;
-	ShPairsInput *elements = &call->query.inputs[0];
-	Oid			index;
-
-	if (!shdup_begin(fcinfo, 2, call))
-		return (Datum) 0;
-	index = PG_GETARG_OID(0);
-	shdup_begin_heaps(call, SHDUP_FIND_MATCHES, &index, 1, false);
-	check_element_type(call, wide);
-	shdup_begin_query(call, 2, shdup_get_distance(fcinfo, 2, call));
-	shpairs_input_array(elements, PG_GETARG_ANY_ARRAY_P(1), wide);
-	check_element_width(call, wide);
-	if (elements->nelements == 0)
-	{
-		shdup_end_heaps(call);
-		return (Datum) 0;
-	}
-	shdup_use_side(call, 1, 0);
-	return find_row_pairs(&find, true);
+	return find_row_pairs(fcinfo, &spec);
 }
 
 /*
@@ -612,7 +550,9 @@ find_matches_in(FunctionCallInfo fcinfo, bool wide)
 Datum
 simhash_find_matches_in(PG_FUNCTION_ARGS)
 {
-	return find_matches_in(fcinfo, false);
+	static const ShDupSpec spec = {.command = SHDUP_FIND_MATCHES,.nindexes = 1,.array = 2,.distance = 3};
+
+	return find_row_pairs(fcinfo, &spec);
 }
 
 /*
@@ -622,7 +562,11 @@ simhash_find_matches_in(PG_FUNCTION_ARGS)
 Datum
 simhash_find_matches_in_bits(PG_FUNCTION_ARGS)
 {
-	return find_matches_in(fcinfo, true);
+	static const ShDupSpec spec = {
+		.command = SHDUP_FIND_MATCHES,.nindexes = 1,.array = 2,.wide = true,.distance = 3
+	};
+
+	return find_row_pairs(fcinfo, &spec);
 }
 
 /* returns pairs of elements */
@@ -652,17 +596,17 @@ return_element_pair(ShPairsSink *base, const ShPairsBucket *a, size_t i, const S
 }
 
 static Datum
-find_all_in(FunctionCallInfo fcinfo, bool wide)
+find_all_in(FunctionCallInfo fcinfo, const ShDupSpec *spec)
 {
 	ElementPairSink sink = {.sink = {.pair = return_element_pair}};
 	ShDupCall	call;
 
-	if (!shdup_begin_array(fcinfo, SHDUP_FIND_ALL, wide, &call))
+	if (!shdup_call_begin(&call, fcinfo, spec))
 		return (Datum) 0;
 	sink.width = call.width;
 	shdup_result_begin(&sink.result, call.result);
-	shdup_search(&call, &sink.sink);
-	shdup_progress_end();
+	shdup_call_search(&call, &sink.sink);
+	shdup_call_end(&call);
 	return (Datum) 0;
 }
 
@@ -676,7 +620,11 @@ find_all_in(FunctionCallInfo fcinfo, bool wide)
 Datum
 simhash_find_all_in(PG_FUNCTION_ARGS)
 {
-	return find_all_in(fcinfo, false);
+	static const ShDupSpec spec = {
+		.command = SHDUP_FIND_ALL,.array = 1,.distance = 2,.blocks = 3,.table_no = 4
+	};
+
+	return find_all_in(fcinfo, &spec);
 }
 
 /*
@@ -688,5 +636,7 @@ simhash_find_all_in(PG_FUNCTION_ARGS)
 Datum
 simhash_find_all_in_bits(PG_FUNCTION_ARGS)
 {
-	return find_all_in(fcinfo, true);
+	static const ShDupSpec spec = {.command = SHDUP_FIND_ALL,.array = 1,.wide = true,.distance = 2};
+
+	return find_all_in(fcinfo, &spec);
 }

@@ -86,7 +86,7 @@ GROUP BY d.class, v.id, r.radius;
 CREATE UNLOGGED TABLE duplicate AS
 SELECT same IS NOT NULL AS compared, x.variant, radius, x.id, jaccard
 FROM (VALUES (3), (6), (8), (10)) AS r (radius), (VALUES (NULL), ('similar(a.id, b.id)')) AS s (same),
-	simhash_find_duplicates('fp_index', radius, 'id', same)
+	simhash_find_duplicates('fp_index', radius, keep => 'id', same => same)
 JOIN fp x ON x.ctid = duplicate JOIN fp y ON y.ctid = keeper
 LEFT JOIN related ON a = least(x.id, y.id) AND b = greatest(x.id, y.id);
 ANALYZE duplicate;

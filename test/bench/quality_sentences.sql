@@ -57,7 +57,7 @@ CREATE INDEX sentence_fp ON sentence USING simhash (world, fp);
 ANALYZE sentence;
 CREATE UNLOGGED TABLE label AS
 SELECT DISTINCT x.world, x.story, coalesce(k.id, x.id) AS label
-FROM sentence x LEFT JOIN simhash_find_duplicates('sentence_fp', 3, 'id') d ON d.duplicate = x.ctid
+FROM sentence x LEFT JOIN simhash_find_duplicates('sentence_fp', 3, keep => 'id') d ON d.duplicate = x.ctid
 LEFT JOIN sentence k ON k.ctid = d.keeper;
 ANALYZE label;
 CREATE UNLOGGED TABLE got AS

@@ -131,13 +131,13 @@ sub calls
 	$call->('find_all', "$index, $d$more", $pair, "$rows paa p JOIN xa x ON x.no = p.a JOIN xa y ON y.no = p.b WHERE $where");
 	my $if = pick(@same);
 	($d, $more, $where) = $near->($default);
-	$call->('find_clusters', "$index, $d, " . quoted($if) . $more, 'cluster, member, fp::bigint, size, member_table::oid',
+	$call->('find_clusters', "$index, $d, same => " . quoted($if) . $more, 'cluster, member, fp::bigint, size, member_table::oid',
 		'SELECT * FROM true_clusters(' . join(', ', map { quoted($_) } $where, $if // 'true') . ')');
 	my $keep = pick(undef, 'id', 'note NULLS FIRST', 'note DESC NULLS LAST, id', 'g, l DESC', 'fp', 'length(l), -id',
 		'id % 3 = 0, fp DESC');
 	$if = pick(@same);
 	($d, $more, $where) = $near->($default);
-	$call->('find_duplicates', "$index, $d, " . quoted($keep) . ', ' . quoted($if) . $more,
+	$call->('find_duplicates', "$index, $d, keep => " . quoted($keep) . ', same => ' . quoted($if) . $more,
 		'duplicate, keeper, distance, duplicate_table::oid, keeper_table::oid', 'SELECT * FROM true_duplicates('
 		  . join(', ', map { quoted($_) } $where, $if // 'true', join ', ', grep { defined } $keep, 'tab, tid') . ')');
 

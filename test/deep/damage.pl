@@ -73,7 +73,7 @@ my @statements = (
 	  . " SELECT count(id) FROM query q JOIN a ON a.fp <~> q.fp <= $three",
 	"SELECT count(*) FROM simhash_find_all('a_fp'::regclass, $two)",
 	"SELECT count(*) FROM simhash_find_clusters('a_fp'::regclass, $three)",
-	"SELECT count(*) FROM simhash_find_duplicates('a_fp'::regclass, $three, 'id DESC')",
+	"SELECT count(*) FROM simhash_find_duplicates('a_fp'::regclass, $three, keep => 'id DESC')",
 	"SELECT count(*) FROM simhash_find_matches('b_fp'::regclass, 'a_fp'::regclass, $two)",
 	"SELECT count(*) FROM simhash_index_info('a_fp')",
 	"SELECT simhash_index_check('a_fp', true)",

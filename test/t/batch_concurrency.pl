@@ -60,11 +60,11 @@ $primary->safe_psql('postgres', q{
 			SELECT a, a, a_fp FROM edge
 			UNION SELECT r.a, e.b, e.b_fp FROM reached r JOIN edge e ON e.a = r.b),
 		component AS (
-			SELECT index, docs.ctid, docs.fp, min(b_fp::numeric), count(*)
+			SELECT index, docs.ctid, docs.fp, dense_rank() OVER (ORDER BY min(b)), count(*)
 			FROM reached JOIN docs ON docs.ctid = a, (VALUES ('docs_four'), ('docs_six')) search (index)
 			GROUP BY index, docs.ctid, docs.fp),
 		cluster AS (
-			SELECT index, c.member, c.fp, c.cluster::simhash::numeric, c.size
+			SELECT index, c.member, c.fp, c.cluster, c.size
 			FROM (VALUES ('docs_four'), ('docs_six')) search (index), simhash_find_clusters(index::regclass) c)
 		SELECT
 			(SELECT count(*) FROM ((TABLE found EXCEPT ALL TABLE wanted)
@@ -86,7 +86,7 @@ $primary->safe_psql('postgres', q{
 				anchors x JOIN anchors y USING (anchor)
 			WHERE x.member = a AND y.member = b),
 		cluster AS (
-			SELECT docs.anchor, docs.member, c.cluster::simhash, c.size
+			SELECT docs.anchor, docs.member, min(docs.fp) OVER (PARTITION BY c.cluster), c.size
 			FROM simhash_find_clusters('docs_four') c JOIN docs ON docs.ctid = c.member
 			WHERE anchor IS NOT NULL),
 		chain AS (

@@ -360,7 +360,7 @@ is($node->safe_psql('postgres', q{
 			END IF;
 			RETURN id;
 		END $$;
-		SELECT count(*) > 0 FROM simhash_find_duplicates('few_fp', 64, 'search_and_look(id)');
+		SELECT count(*) > 0 FROM simhash_find_duplicates('few_fp', 64, keep => 'search_and_look(id)');
 		SELECT count(*) FROM simhash_stat_progress}),
 	"t\n0", 'of a search within another one, only the outer one is shown');
 

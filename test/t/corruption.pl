@@ -40,7 +40,7 @@ my %statement = (
 	check => q{SELECT simhash_index_check('a_fp')},
 	rows => q{SELECT simhash_index_check('a_fp', true)},
 	clusters => q{SELECT count(*) FROM simhash_find_clusters('a_fp'::regclass)},
-	duplicates => q{SELECT count(*) FROM simhash_find_duplicates('a_fp'::regclass, 3, 'id DESC')},
+	duplicates => q{SELECT count(*) FROM simhash_find_duplicates('a_fp'::regclass, 3, keep => 'id DESC')},
 	info => q{SELECT count(*) FROM simhash_index_info('a_fp')},
 	# a row that is inserted is found
 	inserted => q{BEGIN; INSERT INTO a (fp) SELECT 0 FROM generate_series(1, 50); SET enable_seqscan = off;

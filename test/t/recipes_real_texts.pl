@@ -123,7 +123,7 @@ run_sql(q{
 	CREATE INDEX docs_fp ON docs USING simhash (simhash_minhash(body));
 	CREATE TABLE two_steps AS
 	SELECT id, body FROM docs WHERE ctid NOT IN (
-		SELECT duplicate FROM simhash_find_duplicates('docs_fp', 10, 'length(body) DESC, id')
+		SELECT duplicate FROM simhash_find_duplicates('docs_fp', 10, keep => 'length(body) DESC, id')
 			JOIN docs x ON x.ctid = duplicate JOIN docs y ON y.ctid = keeper
 		WHERE simhash_jaccard(x.body, y.body) >= 0.8)});
 cmp_ok(run_sql(q{SELECT left_near('two_steps', 'alike')}), '>', 10, 'later it would leave some');

@@ -180,7 +180,7 @@ END;
 CREATE VIEW host_pairs AS SELECT a_fp, b_fp, distance FROM simhash_find_all('hosts_fp', 6);
 CREATE VIEW matches AS SELECT a_fp, b_fp, distance FROM simhash_find_matches('docs_fp', 'parted_fp', 20);
 CREATE VIEW duplicates AS SELECT k.id AS keeper, x.id AS duplicate
-	FROM simhash_find_duplicates('docs_given', 6, 'id') d JOIN docs x ON x.ctid = d.duplicate JOIN docs k ON k.ctid = d.keeper;
+	FROM simhash_find_duplicates('docs_given', 6, keep => 'id') d JOIN docs x ON x.ctid = d.duplicate JOIN docs k ON k.ctid = d.keeper;
 CREATE VIEW groups AS SELECT c.*
 	FROM (SELECT array_agg(keeper) AS a, array_agg(duplicate) AS b FROM duplicates) p, simhash_components(a, b) c;
 CREATE VIEW alike AS SELECT a.id AS a, b.id AS b, simhash_jaccard(a.body, b.body, 2) AS jaccard
