@@ -217,6 +217,72 @@ SELECT check_conditions('a = $${1}$$', 'a = $${}$$', 'a = $${NULL}$$', 'a IS NUL
 SELECT opcname, amvalidate(oid) FROM pg_opclass WHERE opcname IN ('macaddr_ops', 'inet_ops', 'array_ops')
 	AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'simhash') ORDER BY opcname;
 
+--
+-- A type that gets the operator class of another one, whose equality is not its own
+--
+CREATE EXTENSION citext;
+CREATE EXTENSION cube;
+CREATE EXTENSION hstore;
+CREATE EXTENSION isn;
+CREATE EXTENSION lo;
+CREATE EXTENSION ltree;
+CREATE EXTENSION seg;
+CREATE DOMAIN shop AS citext;
+-- from 17 on there are names of schemas in them
+CREATE FUNCTION messages_of(statement text) RETURNS text LANGUAGE sql AS $$
+	SELECT replace(concat_ws(' / ', message, nullif(detail, ''), nullif(hint, '')), 'index_columns_types_test.', '')
+	FROM attempt(statement)
+$$;
+CREATE FUNCTION message_of_index(type text, class text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	DROP TABLE IF EXISTS t;
+	EXECUTE 'CREATE TABLE t (id int, a ' || type || ', fp simhash)';
+	RETURN split_part(messages_of('CREATE INDEX ON t USING simhash (a ' || class || ', fp)'), ' / ', 1);
+END $$;
+SELECT type, class, message_of_index(type, class)
+FROM unnest('{citext,shop,cube,hstore,ean13,isbn,lo,ltree,seg,xid,json,name,varchar,regclass}'::text[]) type,
+	unnest('{"",text_ops}'::text[]) class
+WHERE class = '' OR type IN ('citext', 'varchar');
+DROP TABLE t;
+CREATE TABLE t (id int, a text, fp simhash);
+INSERT INTO t SELECT i, CASE WHEN i % 2 = 0 THEN 'Shop' ELSE 'shop' END, bits((i / 2)::text)
+FROM generate_series(1, 99) i;
+CREATE INDEX t_a_fp ON t USING simhash (a, fp);
+ALTER TABLE t ALTER a TYPE citext;
+SELECT count(*) FROM simhash_find_all('t_a_fp');
+-- a warning if the index exists, and none if the table is emptied
+\set VERBOSITY terse
+REINDEX INDEX t_a_fp;
+VACUUM FULL t;
+BEGIN;
+TRUNCATE t;
+ROLLBACK;
+-- an error if it is new, or built beside the old one
+SELECT messages_of('CREATE INDEX ON t USING simhash (a, fp)');
+SELECT split_part(messages_of('ALTER TABLE t ADD EXCLUDE USING simhash (a WITH =, fp WITH =)'), ' / ', 1);
+REINDEX INDEX CONCURRENTLY t_a_fp;
+DROP INDEX t_a_fp_ccnew;
+-- what the hint says: an expression
+CREATE INDEX t_lower_fp ON t USING simhash (lower(a::text), fp);
+SELECT count(*) FROM simhash_find_all('t_lower_fp');
+SELECT message FROM attempt('ALTER TABLE t ADD EXCLUDE USING simhash (lower(a::text) WITH =, fp WITH =)');
+SET enable_seqscan = off;
+SELECT plan('SELECT id FROM t WHERE lower(a::text) = ''shop'' AND fp <~> 0 <= 3');
+RESET enable_seqscan;
+-- and a class
+DROP INDEX t_a_fp, t_lower_fp;
+CREATE OPERATOR CLASS citext_ops DEFAULT FOR TYPE citext USING simhash AS
+	OPERATOR 1 =, FUNCTION 1 citext_hash_extended(citext, bigint);
+CREATE INDEX t_a_fp ON t USING simhash (a, fp);
+SELECT count(*) FROM simhash_find_all('t_a_fp');
+SELECT message FROM attempt('ALTER TABLE t ADD EXCLUDE USING simhash (a WITH =, fp WITH =)');
+DELETE FROM t WHERE id % 2 = 0;
+ALTER TABLE t ADD EXCLUDE USING simhash (a WITH =, fp WITH =);
+INSERT INTO t SELECT id, 'SHOP', fp FROM t ON CONFLICT DO NOTHING;
+SELECT count(*) FROM t;
+SELECT check_type('citext', '{"",a,A,"a ",b}');
+SELECT check_type('shop', '{"",a,A,"a ",b}');
+
 -- several of them, of different types, and what is not a column
 DROP TABLE t;
 CREATE TABLE t (id int, x text, b bigint, c mood, a uuid, fp simhash);

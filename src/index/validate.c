@@ -12,6 +12,7 @@
 
 #include "access/amvalidate.h"
 #include "access/htup_details.h"
+#include "catalog/index.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
 #include "catalog/pg_opclass.h"
@@ -26,6 +27,7 @@
 #include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 #include "index/class.h"
 #include "type/simhash.h"
@@ -466,6 +468,34 @@ check_hashed(Relation index, int column)
 }
 
 /*
+ * Is a column before the last compared as values of its type are elsewhere?  A type that
+ * can be converted to another without a function gets the operator class of that, as citext
+ * that of text, but its own equality may be another.  Reports an error if it is, and a
+ * warning if the index exists: ALTER TABLE keeps it when a column of type text becomes citext.
+ */
+static void
+check_equality(Relation index, int column)
+{
+	Oid			family = index->rd_opfamily[column];
+	TypeCacheEntry *type = lookup_type_cache(column_type(index, column),
+											 TYPECACHE_EQ_OPR | TYPECACHE_HASH_EXTENDED_PROC);
+
+	/* some types have no equality, and an operator class of somebody's own */
+	if (!OidIsValid(type->eq_opr) || op_in_opfamily(type->eq_opr, family))
+		return;
+	ereport(ReindexIsProcessingIndex(RelationGetRelid(index)) ? WARNING : ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class of column \"%s\" of index \"%s\" has another equality than the type of the column",
+					column_name(index, column), RelationGetRelationName(index)),
+			 errdetail("Its operator family does not contain operator %s.",
+					   format_operator(type->eq_opr)),
+			 OidIsValid(type->hash_extended_proc) ?
+			 errhint("Create the index after CREATE OPERATOR CLASS ... DEFAULT FOR TYPE %s USING simhash AS OPERATOR 1 =, FUNCTION 1 %s; or on an expression of a type that has one, such as lower(...::text).",
+					 format_type_be(type->type_id), format_procedure(type->hash_extended_proc)) :
+			 errhint("Create the index on an expression of another type.")));
+}
+
+/*
  * Is there a fingerprint before a number?  A number can be a fingerprint, so
  * nothing else shows that the order of the columns is wrong.
  */
@@ -502,6 +532,7 @@ shidx_check_columns(Relation index, const struct IndexInfo *info)
 	for (int i = 0; i < last; i++)
 	{
 		check_hashed(index, i);
+		check_equality(index, i);
 		if (info->ii_ExclusionStrats != NULL &&
 			info->ii_ExclusionStrats[i] != SIMHASH_STRATEGY_EQUAL)
 			ereport(ERROR,
