@@ -15,6 +15,10 @@ CREATE INDEX ON tickets USING simhash (fp) WITH (distance = 15);
 CREATE INDEX ON tickets USING simhash (fp) WITH (blocks = 1, distance = 1);
 CREATE INDEX ON tickets USING simhash (fp) WITH (blocks = 16, distance = 8);
 CREATE INDEX ON tickets USING simhash (fp) WITH (blocks = 2);
+CREATE TABLE images (id int, pdq simhash_bits(256), md5 uuid);
+CREATE INDEX ON images USING simhash (pdq) WITH (distance = 60);
+CREATE INDEX ON images USING simhash (pdq) WITH (blocks = 20, distance = 3);
+CREATE INDEX ON images USING simhash (pdq) WITH (fillfactor = 50);
 SELECT * FROM simhash_tables(4, -1);
 SELECT * FROM simhash_tables(16, 16);
 -- what the hints say is so
@@ -35,6 +39,12 @@ SELECT * FROM simhash_index_info('messages_test.tickets');
 SELECT * FROM simhash_index_info('pg_class');
 SELECT * FROM simhash_index_info('pg_stat_activity');
 SELECT * FROM simhash_index_info(0);
+CREATE ROLE regress_simhash_messages;
+GRANT USAGE ON SCHEMA messages_test TO regress_simhash_messages;
+SET ROLE regress_simhash_messages;
+SELECT * FROM simhash_find_duplicates('messages_test.images');
+RESET ROLE;
+SELECT * FROM simhash_find_duplicates('messages_test.images');
 CREATE VIEW messages_test.open_tickets AS SELECT * FROM messages_test.tickets;
 SELECT * FROM simhash_find_all('messages_test.open_tickets');
 SET search_path = messages_test, public;
@@ -50,6 +60,7 @@ CREATE INDEX ON articles USING simhash (title, title);
 CREATE INDEX ON articles USING simhash (lower(title));
 CREATE INDEX "Titles" ON articles USING simhash (fp, title);
 CREATE INDEX ON articles USING simhash (id);
+CREATE INDEX ON images USING simhash (md5);
 CREATE INDEX ON articles USING simhash (image);
 CREATE INDEX ON articles USING simhash (published);
 CREATE INDEX ON articles USING simhash (fp, published);
@@ -81,6 +92,8 @@ SELECT simhash '\xf8e5a0b1c2d3e4f5';
 SELECT simhash '\x12';
 SELECT simhash '\x';
 SELECT simhash '\xf8e5a0b1c2d3e4f5a';
+SELECT 'd41d8cd98f00b204e9800998ecf8427e'::simhash;
+SELECT simhash_minhash_bits('one two three')::simhash_bits(128);
 SELECT simhash_ball 'a title';
 SELECT simhash_ball '42';
 
@@ -104,5 +117,10 @@ SELECT * FROM simhash_find_duplicates('tickets_fp', same => 'tickets.id = b.id')
 SELECT * FROM simhash_find_duplicates('tickets_fp', same => 'id > 3');
 SELECT * FROM simhash_find_duplicates('tickets_fp', keep => 'a.id');
 
+-- another threshold
+CREATE INDEX articles_lang ON articles USING simhash (lang simhash_text_ops);
+SELECT * FROM simhash_find_duplicates('articles_lang', 3);
+
 SET client_min_messages = warning;
 DROP SCHEMA messages_test CASCADE;
+DROP ROLE regress_simhash_messages;

@@ -342,7 +342,7 @@ check_distance(Relation index)
 			 errdetail("The operator %s of its operator class decides which rows are near-duplicates.",
 					   format_operator(operator)),
 			 has_similarity(index, operator) ?
-			 errhint("Use \"similarity\", such as similarity => 0.6.") : 0));
+			 errhint("Use \"similarity\", such as similarity => 0.9.") : 0));
 }
 
 /*

@@ -48,17 +48,66 @@
 #include "index/index.h"
 
 /*
- * Report that a relation is not a simhash index.  Whoever names a view has its table in
- * mind.
+ * Is a relation a simhash index?  Compares functions, since the access method may have been
+ * created with another name.  It is gone if another session has dropped it with its indexes
+ * meanwhile.
+ */
+static bool
+is_simhash_index(Form_pg_class form)
+{
+	const IndexAmRoutine *routine = NULL;
+
+	if (form->relkind == RELKIND_INDEX || form->relkind == RELKIND_PARTITIONED_INDEX)
+		routine = GetIndexAmRoutineByAmId(form->relam, true);
+	return routine != NULL && routine->ambuild == shidx_build;
+}
+
+/*
+ * The name of the only simhash index of a table, as this session can write it; NULL if there
+ * is none, or more than one, or if the current user may not read the table.  The caller
+ * reports an error, which releases everything.
+ */
+static char *
+name_only_index(Oid table)
+{
+	Relation	heap = NULL;
+	Oid			found = InvalidOid;
+	ListCell   *cell;
+
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		heap = try_table_open(table, AccessShareLock);
+	if (heap == NULL)
+		return NULL;
+	foreach(cell, RelationGetIndexList(heap))
+	{
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
+
+		if (!HeapTupleIsValid(tuple) || !is_simhash_index((Form_pg_class) GETSTRUCT(tuple)))
+			continue;
+		if (OidIsValid(found))
+			return NULL;
+		found = lfirst_oid(cell);
+	}
+	return shdup_written_name(found);
+}
+
+/*
+ * Report that a relation is not a simhash index.  Whoever names a table has its index in
+ * mind, and whoever names a view its table.
  */
 static void
-report_wrong_relation(const char *name, char relkind)
+report_wrong_relation(Form_pg_class form)
 {
+	char	   *index = NULL;
+
+	if (RELKIND_HAS_TABLE_AM(form->relkind) || form->relkind == RELKIND_PARTITIONED_TABLE)
+		index = name_only_index(form->oid);
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("\"%s\" is not a simhash index", name),
-			 relkind == RELKIND_VIEW ?
+			 errmsg("\"%s\" is not a simhash index", NameStr(form->relname)),
+			 form->relkind == RELKIND_VIEW ?
 			 errhint("A view has no indexes.  Name a simhash index of the table that it reads.") :
+			 index != NULL ? errhint("Name the simhash index of the table: '%s'.", index) :
 			 errhint("Name a simhash index of the table.  CREATE INDEX ... USING simhash creates one.")));
 }
 
@@ -88,23 +137,14 @@ static Oid
 table_of_index(Oid index, bool may_be_partitioned)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
-	const IndexAmRoutine *routine = NULL;
 	Form_pg_class form;
 	Oid			table;
 
 	if (!HeapTupleIsValid(tuple))
 		report_missing_index(index);
 	form = (Form_pg_class) GETSTRUCT(tuple);
-	if (form->relkind == RELKIND_INDEX || form->relkind == RELKIND_PARTITIONED_INDEX)
-		routine = GetIndexAmRoutineByAmId(form->relam, true);
-
-	/*
-	 * Compare functions, since the access method may have been created with
-	 * another name.  It is gone if another session has dropped it with its
-	 * indexes meanwhile.
-	 */
-	if (routine == NULL || routine->ambuild != shidx_build)
-		report_wrong_relation(NameStr(form->relname), form->relkind);
+	if (!is_simhash_index(form))
+		report_wrong_relation(form);
 	if (form->relkind == RELKIND_PARTITIONED_INDEX && !may_be_partitioned)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

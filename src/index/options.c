@@ -87,10 +87,19 @@ shidx_options(Datum reloptions, bool validate)
 	options = (ShIdxOptions *) build_reloptions(reloptions, validate, options_kind,
 												sizeof(ShIdxOptions),
 												elements, lengthof(elements));
-	if (validate && options != NULL && !may_be_wide(options))
-		shbits_check_scheme(options->blocks > 0 ? options->blocks : SHIDX_DEFAULT_BLOCKS,
-							options->distance >= 0 ? options->distance : SHIDX_DEFAULT_DISTANCE,
-							ADVICE);
+	if (!validate || options == NULL || may_be_wide(options))
+		return (bytea *) options;
+	if (options->blocks > SHBITS_MAX_BLOCKS ||
+		(options->blocks == 0 && options->distance >= 2 * SHIDX_DEFAULT_BLOCKS - 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("distance %d is out of range", options->distance),
+				 errdetail("The distance must be less than the number of blocks, by default %d for each %d bits; of fingerprints of more than %d bits it is that number minus 1.",
+						   SHIDX_DEFAULT_BLOCKS, SHBITS_WIDTH, SHBITS_WIDTH),
+				 errhint("Leave out the option distance." ADVICE)));
+	shbits_check_scheme(options->blocks > 0 ? options->blocks : SHIDX_DEFAULT_BLOCKS,
+						options->distance >= 0 ? options->distance : SHIDX_DEFAULT_DISTANCE,
+						ADVICE);
 	return (bytea *) options;
 }
 
@@ -293,6 +302,13 @@ shidx_make_scheme(Relation heap, Relation index, bool concurrent, int width)
 
 	if (nparts == 1)
 	{
+		if (options.distance >= options.blocks && get_set_options(index).distance < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the default, distance = %d, is out of range for blocks = %d",
+							options.distance, options.blocks),
+					 errhint("Set the option distance as well, such as distance = %d." ADVICE,
+							 options.blocks - 1)));
 		shbits_check_scheme(options.blocks, options.distance, ADVICE);
 		return shbits_make_scheme(options.blocks, options.distance);
 	}

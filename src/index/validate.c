@@ -333,7 +333,7 @@ hint_at_fingerprint(Relation index, int last)
 		return errhint("To index documents, use the operator class simhash_bytea_ops.  To index fingerprints, cast them to simhash or simhash_bits(256).");
 	if (TypeCategory(type) == TYPCATEGORY_STRING)
 		return errhint("To index texts, use the operator class simhash_text_ops, with a cast to text if their type is another.  To index fingerprints in hexadecimal digits, cast '0x' || digits to simhash, or digits to simhash_bits(256).");
-	return errhint("The last column must be a fingerprint, of type simhash or bigint.  Columns before it are compared for equality.");
+	return errhint("The last column must be a fingerprint, of type simhash, bigint or simhash_bits, or a text with the operator class simhash_text_ops.  Columns before it are compared for equality.");
 }
 
 /*

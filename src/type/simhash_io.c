@@ -36,7 +36,11 @@ hint_at_syntax(const char *input)
 	letter = strpbrk(digits, "abcdefABCDEF");
 	length = strspn(digits, "0123456789abcdefABCDEF");
 	is_hex |= letter != NULL && letter < digits + length;
-	if (is_hex && length > 0 && length <= 16 && *shtype_skip_space(digits + length) == '\0')
+	is_hex &= *shtype_skip_space(digits + length) == '\0';
+	if (is_hex && length > 16 && shtype_is_hex_length(length))
+		return errhint("%d hexadecimal digits are a fingerprint of type simhash_bits(%d).",
+					   length, length * 4);
+	if (is_hex && length > 0 && length <= 16)
 		return errhint("Hexadecimal digits need 0x before them: \"0x%.*s\".",
 					   length, digits);
 

@@ -24,6 +24,9 @@ PG_FUNCTION_INFO_V1(simhash_bits_check_width);
 /* the message where a value does not have the width of a column */
 #define MISMATCH_MESSAGE	"fingerprint of %d bits does not match type %s(%d)"
 
+/* the width of what simhash_minhash_bits returns, unless it is called with another */
+#define MINHASH_DEFAULT_WIDTH	256
+
 /* Does a value of so many bytes fit a type modifier, which is -1 if there is none? */
 static inline bool
 fits(int nbytes, int32 typmod)
@@ -138,6 +141,9 @@ simhash_bits_check_width(PG_FUNCTION_ARGS)
 	if (!fits(shtype_bits_bytes(fp), typmod))
 		ereport(ERROR,
 				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				 errmsg(MISMATCH_MESSAGE, shtype_bits_width(fp), "simhash_bits", typmod)));
+				 errmsg(MISMATCH_MESSAGE, shtype_bits_width(fp), "simhash_bits", typmod),
+				 shtype_bits_width(fp) != MINHASH_DEFAULT_WIDTH ? 0 :
+				 errhint("To compute a fingerprint of %d bits of a text, call simhash_minhash_bits(..., %d).",
+						 typmod, typmod)));
 	PG_RETURN_BYTEA_P(fp);
 }
