@@ -287,7 +287,10 @@ collect_repeated(ShPairsSink *base, const ShPairsBucket *bucket, ShPairsRow row)
 						   bucket->rows[bucket->starts[last]]);
 	}
 	if (members->run_is_new)
+	{
 		collect_member(members, bucket->group, members->run_element, row);
+		shdup_progress_found();
+	}
 }
 
 /*
