@@ -4,20 +4,19 @@
  *	  Writing and logging the pages of a new index.
  *
  * The pages bypass the buffer manager: src/README.md, section 7, says why, when
- * they get their numbers, and why a checkpoint must wait until they have been
- * written and the flush of their file has been requested, which DELAY_CHKPT_START
- * achieves.  Since 17, bulk_write.c of the server does the same for a process that
+ * they get their numbers, and why they are written before they are logged.  Since
+ * 17, bulk_write.c of the server logs and writes the pages of a process that
  * extends a file alone; with 15 and 16, and with several processes, we have to.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "storage/proc.h"
 #include "storage/smgr.h"
 
 #include "compat.h"
@@ -130,6 +129,7 @@ static void
 write_pages(ShIdxPageWriter *writer)
 {
 	SMgrRelation smgr = RelationGetSmgr(writer->index);
+	XLogRecPtr	lsn = writer->logged ? GetXLogInsertRecPtr() : InvalidXLogRecPtr;
 
 	for (int i = 0; i < writer->count; i++)
 	{
@@ -137,6 +137,7 @@ write_pages(ShIdxPageWriter *writer)
 		bool		flush = i + 1 == writer->count ||
 			writer->blocks[i + 1] / RELSEG_SIZE != writer->blocks[i] / RELSEG_SIZE;
 
+		PageSetLSN(writer->pages[i], lsn);
 		shcompat_set_checksum(writer->pages[i], writer->blocks[i]);
 		if (writer->alone && writer->blocks[i] != SHIDX_METAPAGE_BLOCK)
 			smgrextend(smgr, MAIN_FORKNUM, writer->blocks[i], writer->pages[i], !flush);
@@ -146,34 +147,22 @@ write_pages(ShIdxPageWriter *writer)
 }
 
 /*
- * Log and write the pages that have been filled.  Do more of their level follow?
+ * Write and log the pages that have been filled.  Do more of their level follow?
+ *
+ * The pages are written first, and the flush is requested.  So a checkpoint that
+ * begins behind the record flushes them, and a base backup copies them, without
+ * either having to wait.  What they have as LSN is not behind the record: it
+ * tells whether the next change must log a page in full, and that is so if a
+ * checkpoint has begun behind the record.
  */
 static void
 flush_pages(ShIdxPageWriter *writer, bool more)
 {
 	number_pages(writer, more);
+	write_pages(writer);
 	if (writer->count > 0 && writer->logged)
-	{
-		Assert((MyProc->delayChkptFlags & DELAY_CHKPT_START) == 0);
-		MyProc->delayChkptFlags |= DELAY_CHKPT_START;
-		PG_TRY();
-		{
-			log_newpages(&shcompat_locator(writer->index), MAIN_FORKNUM, writer->count,
-						 writer->blocks, writer->pages, true);
-			write_pages(writer);
-		}
-		PG_FINALLY();
-		{
-			/*
-			 * the disk may be full; aborting a subtransaction does not reset
-			 * this
-			 */
-			MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
-		}
-		PG_END_TRY();
-	}
-	else
-		write_pages(writer);
+		log_newpages(&shcompat_locator(writer->index), MAIN_FORKNUM, writer->count,
+					 writer->blocks, writer->pages, true);
 	writer->count = 0;
 }
 

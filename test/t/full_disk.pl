@@ -1,20 +1,26 @@
 # A build that the disk has no room for ends with an error, and does not keep
-# checkpoints waiting, even if its transaction goes on.  A search of a whole table
-# that has no room for temporary files ends with an error, too, and leaves none.
+# checkpoints waiting, even if its transaction goes on.  Neither does a build that
+# waits for the disk, and what it has not written yet is not lost, neither by a
+# crash nor for a base backup.  A search of a whole table that has no room for
+# temporary files ends with an error, too, and leaves none.
 #
 # There is no room whenever a file tells so: a library that is loaded before that of
-# the C language lets writes fail then.
+# the C language lets writes fail then, or wait.
 
 use lib 'test/t';
 use SimhashTest;
+use Time::HiRes qw(usleep);
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
 my $full = "$dir/full";
 my $full_of_temporary = "$dir/full_of_temporary";
+my $slow = "$dir/slow";
+my $waiting = "$dir/waiting";
 append_to_file("$dir/full.c", <<"C");
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,28 +28,46 @@ append_to_file("$dir/full.c", <<"C");
 #include <unistd.h>
 
 static int
-is_temporary(int fd)
+is_in(int fd, const char *directory)
 {
 	char		link[64];
 	char		path[1024] = "";
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	return readlink(link, path, sizeof(path) - 1) > 0 && strstr(path, "pgsql_tmp") != NULL;
+	return readlink(link, path, sizeof(path) - 1) > 0 && strstr(path, directory) != NULL;
 }
 
-/* one block that only the index has, or temporary files */
+/* one block that only the index has */
+static int
+is_index(int fd, int64_t offset)
+{
+	return offset == 300 * 8192 && is_in(fd, "/base/");
+}
+
 static int
 is_full(int fd, int64_t offset)
 {
-	if (offset == 300 * 8192 && access("$full", F_OK) == 0)
+	if (is_index(fd, offset) && access("$full", F_OK) == 0)
 		return 1;
-	return access("$full_of_temporary", F_OK) == 0 && is_temporary(fd);
+	return access("$full_of_temporary", F_OK) == 0 && is_in(fd, "pgsql_tmp");
+}
+
+/* a page that is not of zeros waits, and tells so */
+static void
+wait_if_slow(int fd, const void *data, int64_t offset)
+{
+	if (!is_index(fd, offset) || ((const uint16_t *) data)[7] == 0 || access("$slow", F_OK) != 0)
+		return;
+	close(open("$waiting", O_CREAT | O_WRONLY, 0600));
+	while (access("$slow", F_OK) == 0)
+		usleep(1000);
 }
 
 #define WRITE(name) \\
 ssize_t name(int fd, const void *data, size_t size, int64_t offset) \\
 { \\
 	static ssize_t (*real)(int, const void *, size_t, int64_t); \\
+	wait_if_slow(fd, data, offset); \\
 	if (is_full(fd, offset)) \\
 	{ \\
 		errno = ENOSPC; \\
@@ -60,12 +84,18 @@ C
 plan skip_all => 'the library that lets writes fail cannot be made'
   if system("cc -shared -fPIC -o '$dir/full.so' '$dir/full.c' -ldl >'$dir/cc.out' 2>&1") != 0;
 
-my $node = make_node('full_disk', [], 'wal_level = replica', 'max_worker_processes = 16',
-	'max_parallel_workers = 16', 'min_parallel_index_scan_size = 0');
+sub start_with_library
 {
+	my ($node) = @_;
+
 	local $ENV{LD_PRELOAD} = "$dir/full.so";
 	$node->start;
+	return;
 }
+
+my $node = make_node('full_disk', [ allows_streaming => 1 ], 'max_worker_processes = 16',
+	'max_parallel_workers = 16', 'min_parallel_index_scan_size = 0');
+start_with_library($node);
 load_helpers($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE t (id integer, fp simhash);
@@ -76,6 +106,7 @@ $node->safe_psql('postgres', q{
 });
 
 my $connstr = $node->connstr('postgres');
+my $timeout = $PostgreSQL::Test::Utils::timeout_default;
 foreach my $workers (0, 2)
 {
 	my ($status, $stdout, $stderr) = $node->psql('postgres', qq{
@@ -87,7 +118,7 @@ foreach my $workers (0, 2)
 		CREATE INDEX t_fp ON t USING simhash (fp);
 		\\! rm "$full"
 		ROLLBACK TO a;
-		\\! psql -X -q -d "$connstr" -c "SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'" -c CHECKPOINT
+		\\! psql -X -q -d "$connstr" -c "SET statement_timeout = '${timeout}s'" -c CHECKPOINT
 		CREATE INDEX t_fp ON t USING simhash (fp);
 		COMMIT;
 	}, on_error_stop => 0);
@@ -95,6 +126,49 @@ foreach my $workers (0, 2)
 		"$workers workers: the build ends with an error");
 	is(scalar(() = $stderr =~ /ERROR/g), 1, "$workers workers: nobody else has one");
 	is_sound($node, "$workers workers", 't_fp');
+	$node->safe_psql('postgres', 'DROP INDEX t_fp');
+}
+
+# A checkpoint, and a base backup with its own, while the first write of many waits.
+foreach my $workers (0, 2)
+{
+	my $what = "$workers workers, a slow disk";
+	append_to_file($slow, '');
+	my $build = IPC::Run::start(
+		[
+			'psql', '-X', '-q', '-d', $connstr, '-c', "ALTER TABLE t SET (parallel_workers = $workers)",
+			'-c', "SET max_parallel_maintenance_workers = $workers", '-c', 'CREATE INDEX t_fp ON t USING simhash (fp)'
+		]);
+	for (my $tries = 100 * $timeout; !-e $waiting && $tries > 0; $tries--)
+	{
+		usleep(10_000);
+	}
+	ok(-e $waiting, "$what: the build waits");
+	my ($status, $stdout, $stderr) = $node->psql('postgres', qq{
+		SET statement_timeout = '${timeout}s';
+		CHECKPOINT;
+		SELECT count(*) FROM pg_stat_progress_create_index;
+	});
+	is("$stderr$stdout", '1', "$what: a checkpoint does not");
+	my $standby = PostgreSQL::Test::Cluster->new("standby_$workers");
+	if ($stderr eq '')
+	{
+		$node->backup("backup_$workers");
+		$standby->init_from_backup($node, "backup_$workers", has_streaming => 1);
+	}
+	unlink $slow, $waiting;
+	ok($build->finish, "$what: the build ends");
+	is_sound($node, $what, 't_fp');
+	if ($stderr eq '')
+	{
+		$standby->start;
+		$node->wait_for_catchup($standby);
+		is_sound($standby, "$what, a base backup", 't_fp');
+		$standby->stop;
+	}
+	$node->stop('immediate');
+	start_with_library($node);
+	is_sound($node, "$what, after a crash", 't_fp');
 	$node->safe_psql('postgres', 'DROP INDEX t_fp');
 }
 
