@@ -72,4 +72,23 @@ SELECT sorted, entries FROM one_pages WHERE table_no = 0 AND sorted < entries;
 SELECT i.item, i.permuted, i.fp FROM one_pages p, page_items('docs_fp', p.block) i
 WHERE p.table_no = 3 AND p.sorted < p.entries AND i.item >= p.sorted;
 
+-- leaves of one fingerprint, and of nulls, that inserts have filled are as full as those of a build
+CREATE TABLE equal (fp simhash);
+CREATE INDEX equal_fp ON equal USING simhash (fp) WITH (blocks = 2, distance = 1);
+INSERT INTO equal SELECT CASE WHEN i % 2 = 0 THEN bits('e') END FROM generate_series(1, 40000) i;
+SELECT simhash_index_check('equal_fp', true) \gset
+CREATE TABLE inserted AS SELECT * FROM simhash_index_info('equal_fp');
+REINDEX INDEX equal_fp;
+SELECT i.table_no, i.entries, i.leaf_pages < 1.2 * b.leaf_pages AS as_full
+FROM inserted i, simhash_index_info('equal_fp') b WHERE i.table_no IS NOT DISTINCT FROM b.table_no ORDER BY 1;
+
+-- and are three fifths full, not less, if the rows are put into gaps all over the table
+CREATE TABLE mixed (id int, fp simhash);
+INSERT INTO mixed SELECT i, 0 FROM generate_series(1, 20000) i;
+CREATE INDEX mixed_fp ON mixed USING simhash (fp) WHERE fp IS NULL;
+SELECT unnest(ARRAY['DELETE FROM mixed WHERE id % 5 = ' || k, 'VACUUM mixed',
+	'INSERT INTO mixed SELECT -1 FROM generate_series(1, 4000)']) FROM generate_series(0, 4) k \gexec
+SELECT simhash_index_check('mixed_fp', true) \gset
+SELECT entries, leaf_pages < entries / 600 AS full_enough FROM simhash_index_info('mixed_fp') WHERE table_no IS NULL;
+
 DROP SCHEMA inspect_pages_test CASCADE;

@@ -213,6 +213,12 @@ shidx_remove(Relation index, Buffer leaf, const uint16 *positions, int count)
 	GenericXLogFinish(wal);
 }
 
+/*
+ * So many leaves of one fingerprint have lost, by being less full than they could
+ * be, about as much as an empty leaf behind them takes.
+ */
+#define LEAVES_OF_RUN	3
+
 static inline bool
 same_fingerprint(ShIdxKey a, ShIdxKey b)
 {
@@ -228,20 +234,25 @@ same_fingerprint(ShIdxKey a, ShIdxKey b)
  * fingerprints is not divided if it ends nearby, since ranges of equal
  * prefixes should be on one page.
  *
- * If all entries of a page have the same fingerprint, new entries mostly
- * arrive at its end, since TIDs tend to ascend.  In that case the left page
- * keeps as many entries as a build would put there.
+ * If all entries of a page have the same fingerprint, and the next page has
+ * others, new entries mostly arrive at its end, since TIDs tend to ascend.  In
+ * that case the left page keeps as many entries as a build would put there, or
+ * all but one if there are not so many, since it may have room for more than
+ * the whole page had.
  */
 static int
-choose_split(const ShIdxSortedEntry *entries, int count, int fillfactor)
+choose_split(Page page, const ShIdxSortedEntry *entries, int count, int row_width, int fillfactor)
 {
 	int			usual = count * 3 / 5;
+	ShIdxKey	last = entries[count - 1].key;
 
-	if (same_fingerprint(entries[0].key, entries[count - 1].key))
+	if (same_fingerprint(entries[0].key, last) && !same_fingerprint(last, shidx_page_high(page)))
 	{
-		int			left = count * fillfactor / 100;
+		int			room = shidx_page_is_leaf(page) ?
+			shidx_leaf_capacity(shidx_page_low(page), last, row_width, shidx_page_is_grouped(page)) :
+			count;
 
-		return Min(Max(left, 1), count - 1);
+		return Min(Max(room * fillfactor / 100, 1), count - 1);
 	}
 	for (int away = 0; away < count / 4; away++)
 	{
@@ -251,6 +262,28 @@ choose_split(const ShIdxSortedEntry *entries, int count, int fillfactor)
 			return usual + away;
 	}
 	return usual;
+}
+
+/*
+ * Find where a leaf that is to be split should end, with all of its entries, if
+ * these have one fingerprint, which several leaves before it have, and would take
+ * fewer bytes if the range of the leaf ended with them.
+ *
+ * The new page is empty then.  Without it, the last of the leaves would always be
+ * full before there are as many entries as the others have room for.
+ */
+static bool
+find_end_of_run(Page leaf, Page parent, const ShIdxSortedEntry *entries, int count, ShIdxKey *end)
+{
+	ShIdxKey	low = shidx_page_low(leaf);
+	int			leaves = 0;
+
+	if (!same_fingerprint(low, entries[0].key) || !same_fingerprint(low, entries[count - 1].key))
+		return false;
+	for (int i = 0; i < shidx_page_count(parent); i++)
+		leaves += same_fingerprint(low, shidx_inner_key(parent, i));
+	*end = shidx_end_as_wide(low, shidx_key_after(low.group, low.fp), shidx_page_is_grouped(leaf));
+	return leaves >= LEAVES_OF_RUN && shidx_key_less(*end, shidx_page_high(leaf));
 }
 
 /*
@@ -286,7 +319,7 @@ keep_entries(Page page, const ShIdxSortedEntry *entries, int count, int stay)
 }
 
 /*
- * Bytes that the rows of some entries need, and of one that will be added.
+ * Bytes for the rows of some entries, and of one that will be added.
  */
 static int
 row_width_of(const ShIdxSortedEntry *entries, int count, ShIdxRow added)
@@ -371,8 +404,7 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 	ShIdxKey	low = shidx_page_low(old);
 	ShIdxSortedEntry *entries = palloc(SHIDX_MAX_ENTRIES * sizeof(ShIdxSortedEntry));
 	int			count = shidx_sort_entries(old, entries);
-	int			stay = choose_split(entries, count, fillfactor);
-	int			most;
+	int			stay;
 	ShIdxKey	separator;
 	Buffer		right;
 	Buffer		root = InvalidBuffer;
@@ -380,17 +412,28 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 	GenericXLogState *state;
 	Page		page;
 
-	/* both pages must have room for the key, with rows as wide as it needs */
-	if (level == 0)
+	if (level == 0 && BufferIsValid(parent) &&
+		find_end_of_run(old, BufferGetPage(parent), entries, count, &separator))
+		stay = count;
+	else
 	{
-		most = shidx_leaf_capacity(low, shidx_page_high(old), row_width_of(entries, count, key.tid),
-								   shidx_page_is_grouped(old)) - 1;
-		stay = Max(Min(stay, most), count - most);
-	}
+		int			row_width = row_width_of(entries, count, key.tid);
 
-	/* a separator of an inner page is already as short as it can be */
-	separator = level > 0 ? entries[stay].key :
-		shidx_separator(entries[stay - 1].key, entries[stay].key);
+		stay = choose_split(old, entries, count, row_width, fillfactor);
+
+		/* both pages must have room for the key, with rows as wide as it needs */
+		if (level == 0)
+		{
+			int			most = shidx_leaf_capacity(low, shidx_page_high(old), row_width,
+												   shidx_page_is_grouped(old)) - 1;
+
+			stay = Max(Min(stay, most), count - most);
+		}
+
+		/* a separator of an inner page is already as short as it can be */
+		separator = level > 0 ? entries[stay].key :
+			shidx_separator(entries[stay - 1].key, entries[stay].key);
+	}
 
 	right = shcompat_extend(index, MAIN_FORKNUM);
 	if (!BufferIsValid(parent))
@@ -413,7 +456,7 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 
 	page = GenericXLogRegisterBuffer(state, left, 0);
 	reduce_left(page, entries, count, stay, separator,
-				shidx_key_less(key, separator) ? key.tid : 0);
+				shidx_key_less(key, separator) && stay < count ? key.tid : 0);
 	shidx_set_right(page, BufferGetBlockNumber(right));
 	ShIdxPageGetOpaque(page)->flags &= ~SHIDX_ROOT;
 
