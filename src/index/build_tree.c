@@ -139,7 +139,7 @@ widen_leaf(const ShIdxBuild *build, BuildLeaf *leaf, ShIdxKey key)
 {
 	bool		grouped = shidx_is_grouped(build->index);
 	ShIdxKey	end = shidx_make_key(key.group, key.fp, SHIDX_MAX_TID);
-	int			row_width = Max(leaf->row_width, shidx_row_width_of(key.tid));
+	int			row_width = Max(leaf->row_width, shidx_roomy_row_width_of(key.tid));
 	int			limit = leaf->fill * shidx_leaf_capacity(leaf->low, end, row_width, grouped);
 
 	if (leaf->count > 0 && leaf->count >= limit)
@@ -157,7 +157,7 @@ static bool
 write_entry(const ShIdxBuild *build, BuildLeaf *leaf, ShIdxKey key)
 {
 	if (leaf->count >= leaf->limit || !shidx_key_less(key, leaf->end) ||
-		shidx_row_width_of(key.tid) > leaf->row_width)
+		shidx_roomy_row_width_of(key.tid) > leaf->row_width)
 	{
 		if (!widen_leaf(build, leaf, key))
 			return false;

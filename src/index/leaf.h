@@ -55,6 +55,17 @@ shidx_row_width_of(ShIdxRow row)
 	return block >> 15 == 0 ? 3 : block >> 23 == 0 ? 4 : 5;
 }
 
+/*
+ * Bytes of a row on a leaf that is made or split: as many as it would need in a table
+ * of twice the length.  Otherwise all leaves would have to be written again, and full
+ * ones be split, while the table grows by the few rows that need more bytes first.
+ */
+static inline int
+shidx_roomy_row_width_of(ShIdxRow row)
+{
+	return shidx_row_width_of((row >> 16 << 17) | (row & 0xFFFF));
+}
+
 /* the leading bytes of all fingerprints of a leaf */
 static inline ShPermuted
 shidx_leaf_prefix(Page leaf)

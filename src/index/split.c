@@ -207,7 +207,7 @@ shidx_remove(Relation index, Buffer leaf, const uint16 *positions, int count)
 	shidx_set_sorted(page, Min(shidx_leaf_sorted(page), positions[0]));
 
 	for (int i = 0; i < remaining; i++)
-		row_width = Max(row_width, shidx_row_width_of(shidx_leaf_row(page, i)));
+		row_width = Max(row_width, shidx_roomy_row_width_of(shidx_leaf_row(page, i)));
 	if (row_width < shidx_row_width(page))
 		change_widths(page, row_width);
 	GenericXLogFinish(wal);
@@ -324,10 +324,10 @@ keep_entries(Page page, const ShIdxSortedEntry *entries, int count, int stay)
 static int
 row_width_of(const ShIdxSortedEntry *entries, int count, ShIdxRow added)
 {
-	int			width = shidx_row_width_of(added);
+	int			width = shidx_roomy_row_width_of(added);
 
 	for (int i = 0; i < count; i++)
-		width = Max(width, shidx_row_width_of(entries[i].key.tid));
+		width = Max(width, shidx_roomy_row_width_of(entries[i].key.tid));
 	return width;
 }
 

@@ -90,7 +90,7 @@ foreach my $bits (15, 23, 31)
 	if ($bits == 15)
 	{
 		$node->safe_psql('postgres', 'SELECT add_rows(100)');
-		is(widths(), '3', 'nothing changes in the last pages before that');
+		like(widths(), qr/^3( 4)?$/, 'in the last pages before that leaves are split at most');
 	}
 	$node->safe_psql('postgres', 'SELECT add_rows(1000)');
 	$bytes++;
@@ -113,6 +113,19 @@ foreach my $bits (15, 23, 31)
 	$node->safe_psql('postgres', 'SELECT add_rows(200)');
 	is_right("$what, after a crash");
 }
+
+# An index that was built before has room for the wider rows: few leaves are split.
+$node->safe_psql('postgres', q{CREATE TABLE built (fp simhash)});
+$heap = $node->data_dir . '/' . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('built')});
+extend_to(2**14 + 1);
+$node->safe_psql('postgres', 'INSERT INTO built SELECT make_fingerprints(20000, 0.7);
+	CREATE INDEX built_fp ON built USING simhash (fp)');
+my $leaves = q{SELECT sum(leaf_pages) FROM simhash_index_info('built_fp')};
+my $built = $node->safe_psql('postgres', $leaves);
+extend_to(2**15 + 1);
+$node->safe_psql('postgres', 'INSERT INTO built SELECT make_fingerprints(100, 0.8)');
+cmp_ok($node->safe_psql('postgres', $leaves), '<', 1.3 * $built, 'wider rows: leaves are not split all over');
+is_sound($node, 'wider rows', 'built_fp');
 
 # A table that shrinks: without the rows behind 2^15 blocks three bytes are enough again.
 $node->safe_psql('postgres', 'DROP TABLE t; CREATE TABLE t (id bigint, fp simhash); INSERT INTO t SELECT * FROM rows LIMIT 20000;
