@@ -398,7 +398,10 @@ open_indexes(ShDupCall *call, FunctionCallInfo fcinfo, const ShDupSpec *spec)
 	call->heaps.grouped &= spec->array == 0;
 	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	for (int i = 0; i < call->heaps.count; i++)
+	{
 		shdup_check_snapshot(call->heaps.heaps[i].index, call->snapshot);
+		shdup_check_table(call->heaps.heaps[i].relation, call->snapshot);
+	}
 	shdup_progress_start(spec->command, RelationGetRelid(named->heap), RelationGetRelid(named->index));
 	shdup_begin_rows(&call->rows, &call->heaps, call->snapshot);
 }

@@ -21,6 +21,7 @@
 #include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
@@ -30,6 +31,7 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_type_d.h"
+#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
 #include "optimizer/optimizer.h"
@@ -437,6 +439,70 @@ shdup_check_snapshot(Relation index, Snapshot snapshot)
 				 errmsg("index \"%s\" was built after the snapshot of this query was taken",
 						RelationGetRelationName(index)),
 				 in_recovery ? errdetail("On a standby, an index that was altered counts as one that was built.") : 0));
+}
+
+/*
+ * Had a table its file of now, and was it a partition as it is now, when a snapshot was
+ * taken?
+ */
+static bool
+is_same_table(Snapshot snapshot, Relation heap)
+{
+	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		result = false;
+
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(RelationGetRelid(heap)));
+	scan = systable_beginscan(catalog, ClassOidIndexId, true, snapshot, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		result = form->relfilenode == heap->rd_rel->relfilenode &&
+			form->relispartition == heap->rd_rel->relispartition;
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
+/*
+ * Does a snapshot see any row of a table?
+ */
+static bool
+sees_rows(Snapshot snapshot, Relation heap)
+{
+	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, false);
+	TupleTableSlot *slot = table_slot_create(heap, NULL);
+	bool		result = table_scan_getnextslot(scan, ForwardScanDirection, slot);
+
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+	return result;
+}
+
+/*
+ * Report an error if a table, which is locked, may lack rows that the snapshot should see.
+ *
+ * The snapshot is that of the query, which then waits for the lock.  TRUNCATE, and ALTER
+ * TABLE if it changes each row, leave none of the rows of before, and the new ones are
+ * invisible to the snapshot.  So are those of a table that has become a partition in place
+ * of another.  What copies rows as they are, such as VACUUM FULL, leaves them visible.
+ */
+void
+shdup_check_table(Relation heap, Snapshot snapshot)
+{
+	/* GetLatestSnapshot may not be called in parallel mode */
+	if (!is_same_table(snapshot, heap) && !sees_rows(snapshot, heap) && sees_rows(SnapshotSelf, heap))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("table \"%s\" was rewritten after the snapshot of this query was taken",
+						RelationGetRelationName(heap)),
+				 errdetail("A table that was created, or has become a partition, counts as one that was rewritten.")));
 }
 
 /*
