@@ -30,6 +30,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
+#include "utils/inval.h"
 #include "utils/snapmgr.h"
 
 #include "compat.h"
@@ -620,8 +621,13 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	heap = target.heap;
 	index = target.index;
 
-	/* with the lock, to see what it waited for, and at once, while a standby's index is valid */
+	/*
+	 * The snapshot is taken with the lock, to see what it waited for.  On a standby, REINDEX
+	 * CONCURRENTLY waits for no lock: it may have replaced the index just before.
+	 */
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	AcceptInvalidationMessages();
+	shdup_check_state(heap, index);
 	shdup_check_snapshot(index, snapshot);
 
 	/* functions of the index are run */
