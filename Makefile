@@ -80,6 +80,15 @@ endif
 # PostgreSQL does not track headers unless it was configured so
 $(OBJS) $(OBJS:.o=.bc): $(call sources,src/*.h src/*/*.h)
 
+# What processes compare before they share anything: a checksum of all sources and of the macros
+# that are set for the compiler, equal wherever and whenever it is built.  See src/README.md.
+has_build_id = src/index/handler.o src/index/handler.bc
+built_from = $(call sources,src/*.[ch] src/*/*.[ch])
+macros := $(filter -D%,$(CPPFLAGS) $(CFLAGS))
+build_id = $(shell { cd '$(srcdir)' && cat $(built_from) && echo '$(subst ',,$(macros))'; } | cksum | tr ' ' -)
+$(has_build_id): $(built_from)
+$(has_build_id): override CPPFLAGS += -DSIMHASH_BUILD_ID='"$(build_id)"'
+
 # outside the source tree; as prerequisites the folders would be found in it
 $(shell mkdir -p $(sort $(dir $(OBJS))))
 

@@ -160,6 +160,8 @@ enum
 
 typedef struct BuildShared
 {
+	ShIdxBuildId build_id;
+
 	/* does not change */
 	Oid			heap;
 	Oid			index;
@@ -325,12 +327,28 @@ participate(BuildShared *shared, ShIdxRoot *roots, Relation heap, Relation index
 }
 
 /*
+ * What a leader shares, which begins with its build ID, for a worker.  Reports an error if
+ * the two have loaded different libraries: nothing else is sure to mean the same in both.
+ */
+void *
+shidx_of_this_build(void *shared)
+{
+	if (memcmp(shared, &shidx_build_id, sizeof(ShIdxBuildId)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the library \"simhash\" was replaced after this session had loaded it"),
+				 errdetail("Parallel workers have loaded the new one."),
+				 errhint("Connect again.")));
+	return shared;
+}
+
+/*
  * Entry point of a worker.
  */
 void
 shidx_build_worker(dsm_segment *seg, shm_toc *toc)
 {
-	BuildShared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	BuildShared *shared = shidx_of_this_build(shm_toc_lookup(toc, KEY_SHARED, false));
 	ParallelTableScanDesc table_scan = shm_toc_lookup(toc, KEY_TABLE_SCAN, false);
 	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
 	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
@@ -424,6 +442,7 @@ build_together(Relation heap, Relation index, IndexInfo *info, int width,
 	if (pcxt->seg != NULL)
 	{
 		shared = shm_toc_allocate(pcxt->toc, shared_size);
+		shared->build_id = shidx_build_id;
 		shared->heap = RelationGetRelid(heap);
 		shared->index = RelationGetRelid(index);
 		shared->concurrent = info->ii_Concurrent;

@@ -35,6 +35,15 @@ typedef struct ShIdxOptions
 #define SHIDX_PHASE_SCAN			2
 #define SHIDX_PHASE_WRITE			3
 
+/*
+ * What processes share begins with what the library of the leader was built from.  No
+ * release may change these bytes or their place: a worker may have loaded another one.
+ */
+typedef struct ShIdxBuildId
+{
+	char		text[40];
+} ShIdxBuildId;
+
 typedef struct ShIdxPageWriter ShIdxPageWriter;
 
 /* one process's description of an index that is being built */
@@ -77,7 +86,11 @@ extern void shidx_report_writing(const ShIdxBuild *build);
 extern void shidx_write_tree(ShIdxBuild *build, ShIdxSort *sort, int tree);
 extern void shidx_write_metapage(ShIdxBuild *build, bool logged);
 
+/* handler.c: set by the Makefile */
+extern const ShIdxBuildId shidx_build_id;
+
 /* build.c */
+extern void *shidx_of_this_build(void *shared);
 extern IndexBuildResult *shidx_build(Relation heap, Relation index, struct IndexInfo *info);
 extern void shidx_buildempty(Relation index);
 extern char *shidx_buildphasename(int64 phase);

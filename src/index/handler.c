@@ -23,6 +23,9 @@
 
 PG_FUNCTION_INFO_V1(simhash_handler);
 
+/* the Makefile computes it */
+const ShIdxBuildId shidx_build_id = {"simhash build " SIMHASH_BUILD_ID};
+
 /*
  * Is a column the last one of an index, that of the fingerprint?
  */

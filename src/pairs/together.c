@@ -27,6 +27,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/wait_event.h"
 
+#include "index/index.h"
 #include "pairs/bucket_search.h"
 #include "pairs/collector.h"
 
@@ -71,6 +72,8 @@ typedef struct FoundPair
 /* what the processes share */
 typedef struct Shared
 {
+	ShIdxBuildId build_id;
+
 	/* does not change */
 	int			width;
 	int			distance;
@@ -180,7 +183,7 @@ end_worker(Worker *worker)
 void
 shpairs_worker(dsm_segment *seg, shm_toc *toc)
 {
-	Shared	   *shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	Shared	   *shared = shidx_of_this_build(shm_toc_lookup(toc, KEY_SHARED, false));
 	int			nwords = shbits_nparts(shared->width);
 	Worker	   *worker = begin_worker(seg, toc, shared);
 	ShPairsSearch *search = palloc(sizeof(ShPairsSearch));
@@ -286,6 +289,7 @@ fill_shared(Shared *shared, const ShPairsSearch *search)
 {
 	const ShPairsSets *sets = &search->sets;
 
+	shared->build_id = shidx_build_id;
 	shared->width = sets->width;
 	shared->distance = sets->distance;
 	shared->among = sets->a == sets->b;

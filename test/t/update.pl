@@ -235,5 +235,39 @@ SKIP:
 		'extension_control_path: the library has its name');
 }
 
+# A package replaces the library while sessions run.  Their workers load the new one.  It lies in
+# a directory of its own, and so do both of its versions, of which one is made up.
+my $dir = PostgreSQL::Test::Utils::tempdir . '/lib';
+my $library = slurp_file("$config{pkglibdir}/simhash.so");
+make_path($dir);
+append_to_file("$dir/simhash.so", $library);
+append_to_file("$dir/new", $library =~ s/(?<=simhash build )(\d)/9 - $1/er);
+$database = make_database($superuser, $current);
+$node->safe_psql($database, qq{
+	UPDATE pg_proc SET probin = '$dir/simhash' WHERE probin = '\$libdir/simhash';
+	ALTER DATABASE $database SET dynamic_library_path = '$dir';
+	ALTER DATABASE $database SET min_parallel_index_scan_size = 0;
+	ALTER DATABASE $database SET search_path = ext;
+	CREATE TABLE ext.docs (fp bigint) WITH (parallel_workers = 2)});
+my $search = "SELECT count(*) FROM simhash_find_all('docs_fp', 16)";
+my $build = 'CREATE INDEX ON docs USING simhash ((fp::simhash))';
+($status, $stdout, $stderr) = $node->psql($database, qq{
+	INSERT INTO docs SELECT hashint8extended(i, 1) FROM generate_series(1, 6000) i;
+	CREATE INDEX docs_fp ON docs USING simhash ((fp::simhash));
+	SET client_min_messages = debug1;
+	$search;
+	\\! mv $dir/new $dir/simhash.so
+	$search;
+	$build;
+	\\c
+	$search;
+	$build;
+}, on_error_stop => 0);
+like($stderr, qr/search with 2 of 2 parallel workers/, 'a search with workers');
+like($stdout, qr/^([1-9]\d+)\n\1$/, 'a search before the library is replaced, and one of a new session');
+is(() = $stderr =~ /ERROR: .* was replaced after this session had loaded it/g, 2,
+	'the search and the build of the session between them fail');
+is(() = $stderr =~ /ERROR/g, 2, 'and nothing else does') or diag($stderr);
+
 $node->stop;
 done_testing();
