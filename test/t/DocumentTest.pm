@@ -10,9 +10,9 @@
 # What a page must keep to:
 #
 # - Each block of code that begins with ```sql is run, in the order of the page, in one
-#   session of psql, in a database of its own that has the extension, in UTF-8 with the
-#   collation C.  It may use psql's commands, such as \set, and leave a transaction open
-#   for the next block.
+#   session of psql, in an empty database of its own, in UTF-8 with the collation C.  So the
+#   page creates the extension.  It may use psql's commands, such as \set, and leave a
+#   transaction open for the next block.
 # - A block ```text right after it, with nothing but empty lines between them, is its
 #   output: all that psql prints, command tags included; first what goes to the standard
 #   output, then errors, warnings and notices.  White space at the ends of lines does not
@@ -158,7 +158,6 @@ sub page_failures
 	my @failures;
 
 	$node->safe_psql('postgres', "CREATE DATABASE $database TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
-	$node->safe_psql($database, 'CREATE EXTENSION simhash');
 	my ($out, $err) = run_blocks($node, $database, $settings // '', $psql // [], @blocks);
 	$node->safe_psql('postgres', "DROP DATABASE $database WITH (FORCE)");
 
