@@ -56,6 +56,21 @@ sub run_script
 	return ($right, $out, $err);
 }
 
+# What a call gives while another session holds a lock
+sub while_held
+{
+	my ($lock, $call) = @_;
+	my ($held, $answer) = ("BEGIN; $lock;\n\\echo held\n", '');
+	my $session = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr($database) ], '<', \$held, '>', \$answer,
+		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+
+	$session->pump until $answer =~ /held/;
+	my @result = $call->();
+	$held = "\\q\n";
+	$session->finish;
+	return @result;
+}
+
 # 180 texts, each with two copies in which a word differs, the one beside in the other; 60 letters of which each has a twin
 # with another number; 20 short texts, twice.  By hash, copies are in all partitions.
 run_sql(q{
@@ -97,12 +112,21 @@ cmp_ok(run_sql(q{
 		SELECT count(*) FROM docs JOIN simhash_find_duplicates('docs_body', keep => 'id') d ON docs.ctid = d.duplicate
 		WHERE docs.tableoid <> d.duplicate_table}), '>', 200, 'a ctid occurs in several partitions');
 
-# The recipe: the search, the list of foreign keys, the deletion, and how to take it back
+# The recipe: the search, the list of foreign keys, the deletion where nothing refers to the table
+# and where something does, and how to take it back
 my $tables = page_statements($page, 'CREATE TABLE docs');
 my $search = page_statements($page, 'CREATE UNLOGGED TABLE found');
 my $references = page_statements($page, 'pg_partition_tree');
-my $deletion = page_statements($page, 'CREATE PROCEDURE delete_found');
+my $deletion_alone = page_statements($page, 'CREATE PROCEDURE delete_found');
+my $deletion = $deletion_alone . page_statements($page, 'CREATE TABLE moved_comments');
 my $undo = page_statements($page, 'UPDATE comments SET doc = m.doc') =~ s/^ROLLBACK/COMMIT/mr;
+
+# The recipe with equal digits as a condition, as the page describes it
+my $content = slurp_file("$FindBin::RealBin/../../$page");
+my ($same, $digits) = $content =~ /such as `(same =>\s'(.*?)')`/ or die;
+my $order = "keep => 'length(body) DESC NULLS LAST, id'";
+my $search_digits = page_statements($page, 'CREATE FUNCTION digits') . changed($search, "\Q$order\E", "$order, $same");
+my $deletion_digits = changed($deletion, 'AND length\(a', "AND $digits AND length(a");
 
 # The foreign keys, also of a partition alone
 run_sql('CREATE TABLE notes (doc bigint REFERENCES docs_1)');
@@ -110,8 +134,8 @@ is(run_sql($references =~ s/TABLE references_to_docs/SELECT from_table FROM refe
 	"comments\ntags\nnotes", 'all foreign keys are listed');
 
 # The recipe, with the tags of its remarks
-my ($tags) = slurp_file("$FindBin::RealBin/../../$page") =~ /`(INSERT INTO tags SELECT batch.keeper.*?)`/s or die;
-run_sql($search . changed($deletion, 'LOCK TABLE docs, comments IN', 'LOCK TABLE docs, comments, tags IN',
+my ($tags) = $content =~ /`(INSERT INTO tags SELECT batch.keeper.*?)`/s or die;
+run_sql($search_digits . changed($deletion_digits, 'LOCK TABLE docs, comments IN', 'LOCK TABLE docs, comments, tags IN',
 		q{<> 'comments'::regclass}, q{NOT IN ('comments'::regclass, 'tags'::regclass)},
 		'WITH gone AS', "$tags;\nWITH gone AS"));
 is(error_of('CALL delete_found()'), 'another table refers to docs', 'a table that refers to it since is noticed');
@@ -136,21 +160,14 @@ is(differences('TABLE docs', 'TABLE docs_before'), '0', 'all rows are taken back
 is(differences('TABLE comments', 'TABLE comments_before'), '0', 'and what referred to them');
 is(run_sql('SELECT count(*) FROM removed'), '0', 'and are not kept twice');
 run_sql('DROP TABLE tags, found, removed, moved_comments; DROP FUNCTION digits; DROP PROCEDURE delete_found, search_docs');
-run_sql(changed($search, 'length\(body\) DESC NULLS LAST, id', 'id') . $deletion);
+run_sql(changed($search_digits, 'length\(body\) DESC NULLS LAST, id', 'id') . $deletion_digits);
 
 # The script for each night
 my $script = page_statements($page, 'pg_try_advisory_lock');
 my ($right, $out, $err) = run_script($script =~ s/> 1000/> 100/r);
-ok($right && $out eq '' && $err eq "360 duplicates are too many. Nothing was deleted.\n", 'it stops if there are too many');
-my ($held, $answer) = ('', '');
-my $session = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$held, '>', \$answer,
-	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
-$held = "SELECT 'held' FROM pg_advisory_lock(hashtext('clean_up.sql'));\n";
-$session->pump until $answer =~ /held/;
-($right, $out, $err) = run_script($script);
-ok($right && $out eq '' && $err eq "clean_up.sql is already running\n", 'it runs alone');
-$held = "\\q\n";
-$session->finish;
+ok(!$right && $out eq '' && $err =~ /ERROR:  360 duplicates are too many, nothing was deleted\n/, 'it fails if there are too many');
+($right, $out, $err) = while_held(q{SELECT FROM pg_advisory_lock(hashtext('clean_up.sql'))}, sub { run_script($script) });
+ok(!$right && $out eq '' && $err =~ /ERROR:  clean_up.sql is already running\n/, 'it runs alone');
 is(run_sql('SELECT count(*) FROM docs') . ' ' . differences('TABLE comments', 'TABLE comments_before'), '700 0',
 	'and nothing has been deleted by any of these');
 run_sql("ALTER TABLE docs ADD more int DEFAULT 7");
@@ -239,7 +256,7 @@ is(run_sql($rows), "1\n2\n3\n4\n5\n6\n7", 'and nothing is lost');
 begin_case('written', '');
 run_sql("INSERT INTO docs SELECT id + 100, body || ' (Again.)' FROM docs");
 run_sql("INSERT INTO docs SELECT 31, 'Again: ' || body FROM docs WHERE id = 4");
-run_sql($search . $references . $deletion);
+run_sql($search_digits . $references . $deletion_digits);
 is(run_sql('SELECT id, keeper FROM found ORDER BY id'), "1|102\n2|102\n3|102\n4|104\n5|105\n31|104\n101|102\n103|102", 'writers: found');
 run_sql(q{DELETE FROM docs WHERE id = 104; UPDATE docs SET body = 'Another text, which is long enough to be deleted.' WHERE id IN (1, 105);
 	UPDATE docs SET body = body || ' 7' WHERE id = 3; INSERT INTO comments VALUES (12, 2)});
@@ -254,6 +271,28 @@ run_sql($undo);
 is(run_sql('SELECT id FROM removed'), '101', 'what is refused when it is taken back is kept');
 run_sql("DROP TRIGGER refuse ON docs;\n$undo");
 is(differences('TABLE docs', 'TABLE docs_now') . run_sql('SELECT count(*) FROM removed'), '00', 'until it is back');
+
+# Nothing refers to the table, until something does; writers, and one who waits
+begin_case('alone', "INSERT INTO docs SELECT 31, 'Again: ' || body FROM docs WHERE id = 4", 'CREATE TABLE comments .*?;\s*INSERT INTO comments .*?;', 'CREATE TABLE comments (id int, doc int);');
+run_sql($search . $references . $deletion_alone);
+is(run_sql('SELECT id, keeper FROM found ORDER BY id'), "1|2\n3|2\n4|31", 'alone: found');
+run_sql(q{UPDATE docs SET body = 'Another text, which is long enough to be deleted.' WHERE id = 1; DELETE FROM docs WHERE id = 31;
+	CREATE TABLE docs_now AS TABLE docs; CREATE TABLE notes (doc bigint REFERENCES docs)});
+is(error_of('CALL delete_found()'), 'a table refers to docs', 'alone: a table that refers to it since is noticed');
+run_sql('DROP TABLE notes');
+is(run_sql(q{CALL delete_found(batch_size => 1);
+		SELECT setting = reset_val FROM pg_settings WHERE name IN ('lock_timeout', 'maintenance_work_mem')}), "t\nt",
+	'alone: no setting is left in the session');
+is(run_sql($rows) . "\n" . run_sql('SELECT id, keeper FROM removed'), "1\n2\n4\n5\n6\n7\n3|2", 'alone: a row stays that has changed, or whose keeper has');
+run_sql(changed($undo, '(?s)UPDATE comments.*?;', ''));
+is(differences('TABLE docs', 'TABLE docs_now') . run_sql('SELECT count(*) FROM removed'), '00', 'alone: all is taken back');
+is(run_sql(q{CALL search_docs(); SELECT setting = reset_val FROM pg_settings WHERE name = 'maintenance_work_mem'}), 't', 'nor by the search');
+foreach my $procedure ($deletion_alone, $deletion)
+{
+	run_sql('CREATE TABLE IF NOT EXISTS moved_comments (); '
+		  . changed($procedure =~ s/^CREATE TABLE .*?;\n//msgr, 'CREATE PROCEDURE', 'CREATE OR REPLACE PROCEDURE', "'10s'", "'1ms'"));
+	is((while_held('LOCK TABLE docs IN ROW EXCLUSIVE MODE', sub { error_of('CALL delete_found()') }))[0], 'canceling statement due to lock timeout', 'who waits for the lock does not wait long');
+}
 
 # Columns come and go, and a comment is moved in two nights, and then elsewhere.
 begin_case('nights', q{
@@ -321,12 +360,12 @@ begin_case('itself', q{
 run_sql($search);
 is(run_sql('SELECT id FROM found WHERE EXISTS (SELECT FROM docs WHERE docs.id = keeper AND parent = found.id)'), '1',
 	'a keeper would become its own parent');
-my ($parent) = slurp_file("$FindBin::RealBin/../../$page") =~ /`SET (parent =\s+nullif.*?)`/s or die;
+my ($parent) = $content =~ /`SET (parent =\s+nullif.*?)`/s or die;
 run_sql($references . changed($deletion, q{<> 'comments'::regclass}, q{NOT IN ('comments'::regclass, 'docs'::regclass)},
 		'WITH gone AS', "WITH moved AS (
 			UPDATE docs SET $parent FROM batch WHERE parent = batch.id RETURNING docs.id, batch.id AS parent, keeper)
 		INSERT INTO moved_docs (removed_at, id, parent, keeper) SELECT run, moved.* FROM moved;
-		WITH gone AS", 'CREATE PROCEDURE', 'CREATE TABLE moved_docs (LIKE moved_comments); ALTER TABLE moved_docs RENAME doc TO parent; CREATE PROCEDURE')
+		WITH gone AS", 'CREATE OR REPLACE', 'CREATE TABLE moved_docs (LIKE moved_comments); ALTER TABLE moved_docs RENAME doc TO parent; CREATE OR REPLACE')
 	  . 'CALL delete_found();');
 is(run_sql('SELECT id, parent FROM docs ORDER BY id'), "2|\n4|2\n5|4\n6|\n7|", 'itself: none refers to itself, and none is lost');
 run_sql(changed($undo, '\(id, body\)\nSELECT r.id, r.body', '(id, body, parent) SELECT r.id, r.body, r.parent', 'UPDATE comments', "UPDATE docs SET parent = m.parent
@@ -338,7 +377,7 @@ begin_case('published', 'INSERT INTO comments VALUES (12, 1)', 'bigint REFERENCE
 run_sql('DROP TABLE docs_before, comments_before; CREATE PUBLICATION everything FOR ALL TABLES');
 run_sql("SELECT FROM pg_create_logical_replication_slot('published', 'pgoutput')");
 $node->safe_psql('postgres', "CREATE DATABASE subscribed TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
-my ($copies) = $deletion =~ /^(.*?)CREATE PROCEDURE/s;
+my $copies = join '', $deletion =~ /^CREATE TABLE .*?;\n/msg;
 my $publisher = $node->connstr('published') =~ s/'/''/gr;
 $node->safe_psql('subscribed', "CREATE EXTENSION simhash;\n" . $tables =~ s/^INSERT.*?;$//msgr . "$copies
 	CREATE SUBSCRIPTION published CONNECTION '$publisher' PUBLICATION everything WITH (create_slot = false)");
