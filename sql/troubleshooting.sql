@@ -24,6 +24,7 @@ CREATE INDEX letters_posix ON letters USING simhash (posix simhash_text_ops);
 CREATE DOMAIN radius AS int;
 CREATE FUNCTION near(a simhash, b simhash) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS
 	'BEGIN RETURN a <~> b <= 3; END';
+CREATE FUNCTION volatile_text() RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN ''a text''; END';
 CREATE FUNCTION near_sql(a simhash, b simhash) RETURNS bool LANGUAGE sql IMMUTABLE AS
 	'SELECT a <~> b <= 3';
 ANALYZE;
@@ -70,7 +71,8 @@ SELECT * FROM wrong(true,
 	'SELECT a.id FROM letters a JOIN letters b ON a.body =~= (b.posix COLLATE "default")',
 	'SELECT id FROM letters WHERE posix =~= ''a text''',
 	'fp <~> 42 <= 3::numeric::int', 'fp <~> 42 <= 3::radius::int',
-	'fp <~> 42 <= simhash_minhash_radius(0.9)', 'fp <~> 42 <= 3 AND fp <~> 42 IN (1, 3)',
+	'fp <~> 42 <= simhash_minhash_radius(0.9)', 'fp <~> 42 <= floor(32 * (1 - 0.9))::int',
+	'SELECT id FROM letters WHERE body =~= (SELECT volatile_text())', 'fp <~> 42 <= 3 AND fp <~> 42 IN (1, 3)',
 	'fp % ANY (ARRAY(SELECT fp FROM docs WHERE id < 3))',
 	'SELECT id FROM unnest(''{42,43}''::simhash[]) q JOIN docs ON fp <~> q <= 3',
 	'fp % (SELECT fp FROM docs ORDER BY random() LIMIT 1)', 'lang = ''en'' AND fp <~> 42 <= 3',
@@ -87,6 +89,7 @@ SELECT * FROM wrong(false,
 	'SELECT id FROM letters WHERE code =~= ''a text''', 'SELECT id FROM letters WHERE NOT body =~= ''a text''',
 	'SELECT a.id FROM letters a JOIN letters b ON a.posix =~= (b.body COLLATE "C")',
 	'SELECT id FROM letters WHERE body =~= ''a text'' COLLATE "C"',
+	'SELECT id FROM letters WHERE body =~= volatile_text()',
 	'fp <~> 42 <= 3.0', 'fp <~> 42 < 3.5', 'fp <~> 42 <= 3::real', 'EXECUTE numeric_radius(3)',
 	'fp <~> 42 <= 3.5::float8', 'EXECUTE float8_radius(3)', 'NOT (fp <~> 42 > 3)',
 	'fp <~> 42 <= 3::radius', '(fp <~> 42)::int <= 3', 'hamming(fp, 42) + 0 <= 3', '64 - (fp <~> 42) >= 61',
@@ -104,6 +107,11 @@ SELECT * FROM wrong(false,
 	'SELECT * FROM (SELECT id, fp <~> 42 AS d FROM docs OFFSET 0) s WHERE d <= 3',
 	'SELECT * FROM (SELECT id, fp <~> 42 AS d, row_number() OVER () FROM docs) s WHERE d <= 3',
 	'SELECT fp <~> 41 FROM docs WHERE fp <~> 42 <= 3 GROUP BY ROLLUP (fp <~> 41)');
+
+-- The radius for a coefficient is not the mean distance of such pairs, which may be rounded up.
+SELECT count(*) FILTER (WHERE (simhash_minhash_jaccard(d) >= j) <> (d <= floor(32 * (1 - j)))) AS wrong,
+	count(*) FILTER (WHERE (simhash_minhash_jaccard(d) >= j) <> (d <= simhash_minhash_radius(j))) > 0 AS by_mean_wrong
+FROM generate_series(0, 64) d, (SELECT i / 1000.0 FROM generate_series(1, 1000) i) v (j);
 
 -- ORDER BY
 SELECT * FROM wrong(true,
@@ -162,6 +170,9 @@ FROM (VALUES
 	($$SET LOCAL search_path = pg_catalog; CREATE INDEX ON troubleshooting_test.docs USING simhash (body simhash_text_ops)$$,
 		'operator class "simhash_text_ops" does not exist for access method "simhash"'),
 	($$SET LOCAL search_path = pg_catalog; SELECT NULL::simhash$$, 'type "simhash" does not exist'),
+	($$SET LOCAL search_path = pg_catalog;
+	   CREATE INDEX ON troubleshooting_test.docs USING simhash (body simhash_text_ops)$$,
+		'operator class "simhash_text_ops" does not exist for access method "simhash"'),
 	($$PREPARE untyped AS SELECT simhash_compute($1, $2)$$, 'function simhash_compute(unknown, unknown) is not unique'),
 	($$CREATE FUNCTION hamming_distance(bit, bit) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT 0.0::float8';
 	   CREATE OPERATOR <~> (LEFTARG = bit, RIGHTARG = bit, FUNCTION = hamming_distance);
@@ -209,6 +220,8 @@ FROM (VALUES
 	($$CREATE TABLE good (fp simhash, EXCLUDE USING simhash (fp WITH %), EXCLUDE USING simhash (fp WITH <%>),
 		EXCLUDE USING simhash (fp WITH <<%>>)); SELECT 1 / 0$$, 'division by zero'),
 	($$SELECT simhash_find_duplicates('docs_fp', 'id')$$, 'invalid input syntax for type integer: "id"'),
+	($$SELECT simhash_find_duplicates('docs_fp', 0.9)$$,
+		'function simhash_find_duplicates(unknown, numeric) does not exist'),
 	($$SELECT simhash_find_all('no_such_index')$$, 'relation "no_such_index" does not exist'),
 	($$SELECT simhash_find_duplicates('docs_fp', threshold => .9)$$,
 		'function simhash_find_duplicates(unknown, threshold => numeric) does not exist'),
