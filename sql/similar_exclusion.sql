@@ -127,9 +127,19 @@ DROP TABLE doc;
 CREATE TABLE doc AS SELECT batch.* FROM batch, must_take WHERE NOT tenants AND id = ANY (ids);
 ALTER TABLE doc ADD CONSTRAINT near EXCLUDE USING simhash (body simhash_text_ops WITH =~=);
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'doc'::regclass;
-ALTER TABLE doc DROP CONSTRAINT near;
-INSERT INTO doc SELECT * FROM batch WHERE id = 1005;
+-- ON CONFLICT does not infer it, nor does it update; MERGE uses its index, but does not see rows of its own
+DELETE FROM doc WHERE body =~= (SELECT body FROM batch WHERE id = 5);
+\set merge 'MERGE INTO doc USING (SELECT * FROM batch WHERE id IN (5, 1005)) b ON doc.body =~= b.body WHEN NOT MATCHED THEN INSERT VALUES (b.id, b.tenant, b.body)'
+SET enable_seqscan = off;
+SELECT plan_of(:'merge') LIKE '%Index Cond: (body =~= batch.body)%' AS index;
+RESET enable_seqscan;
 \set VERBOSITY sqlstate
+INSERT INTO doc VALUES (0, 0, 'a text') ON CONFLICT (body) DO NOTHING;
+INSERT INTO doc VALUES (0, 0, 'a text') ON CONFLICT ON CONSTRAINT near DO UPDATE SET id = 0;
+:merge;
+ALTER TABLE doc DROP CONSTRAINT near;
+:merge;
+SELECT id FROM doc WHERE id IN (5, 1005) ORDER BY id;
 ALTER TABLE doc ADD CONSTRAINT near EXCLUDE USING simhash (body simhash_text_ops WITH =~=);
 \set VERBOSITY default
 DROP TABLE doc;

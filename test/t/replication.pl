@@ -6,7 +6,7 @@ use SimhashTest;
 
 my $publisher = make_node('publisher', [ allows_streaming => 'logical' ]);
 $publisher->start;
-my $subscriber = make_node('subscriber', [ allows_streaming => 'logical' ]);
+my $subscriber = make_node('subscriber', [ allows_streaming => 'logical' ], "wal_retrieve_retry_interval = '10ms'");
 $subscriber->start;
 
 my $watches = q{
@@ -49,6 +49,17 @@ is($subscriber->safe_psql('postgres', $query), $publisher->safe_psql('postgres',
 is( $subscriber->safe_psql('postgres', q{SELECT id, h FROM images WHERE h % -1 ORDER BY id}),
 	"2|18446744073709551614\n5|18446744073709551615", 'changes of a bigint column arrive as fingerprints');
 is($subscriber->safe_psql('postgres', q{SELECT simhash_index_check('images_h', true)}), '', 'the index is sound');
+
+# A near-duplicate of a row that the subscriber has stops replication until that row is gone.
+$subscriber->safe_psql('postgres', 'ALTER TABLE images ADD EXCLUDE USING simhash (h WITH %) WHERE (id > 5); INSERT INTO images VALUES (10, 4095)');
+my $log = -s $subscriber->logfile;
+$publisher->safe_psql('postgres', 'INSERT INTO images VALUES (11, 4094), (12, 0)');
+ok($subscriber->poll_query_until('postgres', q{SELECT apply_error_count > 0 FROM pg_stat_subscription_stats}), 'a near-duplicate is refused');
+like(slurp_file($subscriber->logfile, $log), qr/violates exclusion constraint "images_h_excl"/, 'with the error of the constraint');
+is($subscriber->safe_psql('postgres', 'SELECT id FROM images WHERE id > 5'), '10', 'and nothing comes after it');
+$subscriber->safe_psql('postgres', 'DELETE FROM images WHERE id = 10');
+$publisher->wait_for_catchup('sub');
+is($subscriber->safe_psql('postgres', 'SELECT id FROM images WHERE id > 5 ORDER BY id'), "11\n12", 'until the row is deleted');
 
 $subscriber->stop;
 $publisher->stop;
