@@ -28,6 +28,10 @@ CREATE OPERATOR <@@ (LEFTARG = simhash, RIGHTARG = simhash_bits_ball, FUNCTION =
 CREATE FUNCTION wide_distance(simhash_bits, bigint) RETURNS int
 LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN length($1::text) - $2; END';
 CREATE OPERATOR <~~~> (LEFTARG = simhash_bits, RIGHTARG = bigint, FUNCTION = wide_distance);
+CREATE FUNCTION integer_distance(simhash, simhash) RETURNS int LANGUAGE sql IMMUTABLE RETURN $1 <~~> $2;
+CREATE OPERATOR <~~~> (LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = integer_distance);
+CREATE FUNCTION bigint_distance(bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN $1::simhash <~~> $2::simhash;
+CREATE OPERATOR <~~~> (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = bigint_distance);
 
 CREATE FUNCTION try(kind text, operators text, OUT valid boolean, OUT state text, OUT message text, OUT detail text)
 LANGUAGE plpgsql AS $$
@@ -44,7 +48,10 @@ SELECT k, o, r.* FROM (VALUES
 	('bigint', 'OPERATOR 1 =, OPERATOR 4 <>'),
 	('bigint', 'OPERATOR 1 = (bigint, smallint), OPERATOR 4 <>'),
 	('simhash', 'OPERATOR 1 =, OPERATOR 2 <@ (simhash, simhash_ball), OPERATOR 3 <~~> FOR ORDER BY integer_ops'),
+	('simhash', 'OPERATOR 1 =, OPERATOR 3 <~~~> FOR ORDER BY integer_ops'),
 	('simhash_bits', 'OPERATOR 1 =, OPERATOR 2 <@ (simhash_bits, simhash_bits_ball)'),
+	-- a distance that is neither smallint nor integer
+	('bigint', 'OPERATOR 1 =, OPERATOR 3 <~~~> FOR ORDER BY integer_ops'),
 	-- a type whose equality is not that of its bits
 	('float8', 'OPERATOR 4 ='),
 	('float8', 'OPERATOR 1 =, OPERATOR 4 <>'),

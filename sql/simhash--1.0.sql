@@ -281,8 +281,10 @@ COMMENT ON AGGREGATE max(simhash) IS 'largest fingerprint, as an unsigned intege
 --
 
 -- The distance is a domain so that comparing it with a number can be an operator of
--- the extension (section 8), which the planner can turn into an index condition.
-CREATE DOMAIN simhash_distance AS integer;
+-- the extension (section 8), which the planner can turn into an index condition.  It is
+-- one over smallint because these operators also take what has an implicit cast to the
+-- base type: some databases have such casts to integer, and few have any to smallint.
+CREATE DOMAIN simhash_distance AS smallint;
 COMMENT ON DOMAIN simhash_distance IS 'number of differing bits';
 
 CREATE FUNCTION simhash_hamming_support(internal) RETURNS internal
@@ -302,14 +304,14 @@ COMMENT ON OPERATOR <~>(simhash, simhash) IS 'Hamming distance; ORDER BY can use
 -- An index can order by an operator only if the type of its result has a btree
 -- operator class of its own, and a domain has none.  In plans, the support function
 -- of hamming replaces <~> by this operator.
-CREATE FUNCTION simhash_order_distance(simhash, simhash) RETURNS integer
+CREATE FUNCTION simhash_order_distance(simhash, simhash) RETURNS smallint
 AS 'MODULE_PATHNAME', 'simhash_hamming' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_order_distance(simhash, simhash) IS 'implementation of <~~> operator';
 CREATE OPERATOR <~~> (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_order_distance,
 	COMMUTATOR = <~~>
 );
-COMMENT ON OPERATOR <~~>(simhash, simhash) IS 'Hamming distance as an integer; what <~> becomes in a plan';
+COMMENT ON OPERATOR <~~>(simhash, simhash) IS 'Hamming distance as a smallint; what <~> becomes in a plan';
 
 --
 -- 5. Radii and balls
@@ -594,12 +596,12 @@ COMMENT ON OPERATOR FAMILY uuid_ops USING simhash IS 'equality, for columns befo
 --
 -- They compare as the server does, and have a planner support function that turns them
 -- into simhash_within or into operators of the server.  An index serves bounds from
--- above.  Those from below are compared by the server's own operators for integer, of
+-- above.  Those from below are compared by the server's own operators for smallint, of
 -- which the domain is one; only for two distances is there the whole set, since a
 -- literal or parameter without a type is a distance, too.
 --
--- There are none for numeric: an integer can stand for a distance as well as for a
--- numeric, so numeric > integer would become ambiguous.
+-- There are none for numeric: a smallint can stand for a distance as well as for a
+-- numeric, so numeric > smallint would become ambiguous.
 --
 
 CREATE FUNCTION simhash_distance_support(internal) RETURNS internal
@@ -607,14 +609,14 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_distance_support(internal) IS 'internal: planner support of comparisons with a distance';
 
 -- two distances; also a distance and a literal or parameter without a type
-CREATE FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) RETURNS boolean AS 'int4lt'
+CREATE FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) RETURNS boolean AS 'int2lt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) IS 'implementation of < operator';
 CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
 	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
 COMMENT ON OPERATOR <(simhash_distance, simhash_distance) IS 'distance below bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_le(simhash_distance, simhash_distance) RETURNS boolean AS 'int4le'
+CREATE FUNCTION simhash_distance_le(simhash_distance, simhash_distance) RETURNS boolean AS 'int2le'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_le(simhash_distance, simhash_distance) IS
 	'implementation of <= operator';
@@ -623,14 +625,14 @@ CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUN
 COMMENT ON OPERATOR <=(simhash_distance, simhash_distance) IS
 	'distance at most bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) RETURNS boolean AS 'int4eq'
+CREATE FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) RETURNS boolean AS 'int2eq'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) IS 'implementation of = operator';
 CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
 	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
 COMMENT ON OPERATOR =(simhash_distance, simhash_distance) IS 'distance equals bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) RETURNS boolean AS 'int4ge'
+CREATE FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) RETURNS boolean AS 'int2ge'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) IS
 	'implementation of >= operator';
@@ -639,7 +641,7 @@ CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUN
 COMMENT ON OPERATOR >=(simhash_distance, simhash_distance) IS
 	'distance at least bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) RETURNS boolean AS 'int4gt'
+CREATE FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) RETURNS boolean AS 'int2gt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) IS 'implementation of > operator';
 CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
@@ -647,21 +649,21 @@ CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNC
 COMMENT ON OPERATOR >(simhash_distance, simhash_distance) IS 'distance above bound; can use a simhash index';
 
 -- a distance and a smallint
-CREATE FUNCTION simhash_distance_lt(simhash_distance, smallint) RETURNS boolean AS 'int42lt'
+CREATE FUNCTION simhash_distance_lt(simhash_distance, smallint) RETURNS boolean AS 'int2lt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, smallint) IS 'implementation of < operator';
 CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_lt,
 	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
 COMMENT ON OPERATOR <(simhash_distance, smallint) IS 'distance below bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_le(simhash_distance, smallint) RETURNS boolean AS 'int42le'
+CREATE FUNCTION simhash_distance_le(simhash_distance, smallint) RETURNS boolean AS 'int2le'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_le(simhash_distance, smallint) IS 'implementation of <= operator';
 CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_le,
 	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
 COMMENT ON OPERATOR <=(simhash_distance, smallint) IS 'distance at most bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_eq(simhash_distance, smallint) RETURNS boolean AS 'int42eq'
+CREATE FUNCTION simhash_distance_eq(simhash_distance, smallint) RETURNS boolean AS 'int2eq'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, smallint) IS 'implementation of = operator';
 CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_eq,
@@ -669,21 +671,21 @@ CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = s
 COMMENT ON OPERATOR =(simhash_distance, smallint) IS 'distance equals bound; can use a simhash index';
 
 -- a smallint and a distance
-CREATE FUNCTION simhash_distance_eq(smallint, simhash_distance) RETURNS boolean AS 'int24eq'
+CREATE FUNCTION simhash_distance_eq(smallint, simhash_distance) RETURNS boolean AS 'int2eq'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_eq(smallint, simhash_distance) IS 'implementation of = operator';
 CREATE OPERATOR = (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
 	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
 COMMENT ON OPERATOR =(smallint, simhash_distance) IS 'bound equals distance; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_ge(smallint, simhash_distance) RETURNS boolean AS 'int24ge'
+CREATE FUNCTION simhash_distance_ge(smallint, simhash_distance) RETURNS boolean AS 'int2ge'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_ge(smallint, simhash_distance) IS 'implementation of >= operator';
 CREATE OPERATOR >= (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
 	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
 COMMENT ON OPERATOR >=(smallint, simhash_distance) IS 'bound at least distance; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_gt(smallint, simhash_distance) RETURNS boolean AS 'int24gt'
+CREATE FUNCTION simhash_distance_gt(smallint, simhash_distance) RETURNS boolean AS 'int2gt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_gt(smallint, simhash_distance) IS 'implementation of > operator';
 CREATE OPERATOR > (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
@@ -691,21 +693,21 @@ CREATE OPERATOR > (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = s
 COMMENT ON OPERATOR >(smallint, simhash_distance) IS 'bound above distance; can use a simhash index';
 
 -- a distance and an integer
-CREATE FUNCTION simhash_distance_lt(simhash_distance, integer) RETURNS boolean AS 'int4lt'
+CREATE FUNCTION simhash_distance_lt(simhash_distance, integer) RETURNS boolean AS 'int24lt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, integer) IS 'implementation of < operator';
 CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_lt,
 	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
 COMMENT ON OPERATOR <(simhash_distance, integer) IS 'distance below bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_le(simhash_distance, integer) RETURNS boolean AS 'int4le'
+CREATE FUNCTION simhash_distance_le(simhash_distance, integer) RETURNS boolean AS 'int24le'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_le(simhash_distance, integer) IS 'implementation of <= operator';
 CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_le,
 	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
 COMMENT ON OPERATOR <=(simhash_distance, integer) IS 'distance at most bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_eq(simhash_distance, integer) RETURNS boolean AS 'int4eq'
+CREATE FUNCTION simhash_distance_eq(simhash_distance, integer) RETURNS boolean AS 'int24eq'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, integer) IS 'implementation of = operator';
 CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_eq,
@@ -713,21 +715,21 @@ CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = si
 COMMENT ON OPERATOR =(simhash_distance, integer) IS 'distance equals bound; can use a simhash index';
 
 -- an integer and a distance
-CREATE FUNCTION simhash_distance_eq(integer, simhash_distance) RETURNS boolean AS 'int4eq'
+CREATE FUNCTION simhash_distance_eq(integer, simhash_distance) RETURNS boolean AS 'int42eq'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_eq(integer, simhash_distance) IS 'implementation of = operator';
 CREATE OPERATOR = (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
 	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
 COMMENT ON OPERATOR =(integer, simhash_distance) IS 'bound equals distance; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_ge(integer, simhash_distance) RETURNS boolean AS 'int4ge'
+CREATE FUNCTION simhash_distance_ge(integer, simhash_distance) RETURNS boolean AS 'int42ge'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_ge(integer, simhash_distance) IS 'implementation of >= operator';
 CREATE OPERATOR >= (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
 	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
 COMMENT ON OPERATOR >=(integer, simhash_distance) IS 'bound at least distance; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_gt(integer, simhash_distance) RETURNS boolean AS 'int4gt'
+CREATE FUNCTION simhash_distance_gt(integer, simhash_distance) RETURNS boolean AS 'int42gt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_gt(integer, simhash_distance) IS 'implementation of > operator';
 CREATE OPERATOR > (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
@@ -735,21 +737,21 @@ CREATE OPERATOR > (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = si
 COMMENT ON OPERATOR >(integer, simhash_distance) IS 'bound above distance; can use a simhash index';
 
 -- a distance and a bigint
-CREATE FUNCTION simhash_distance_lt(simhash_distance, bigint) RETURNS boolean AS 'int48lt'
+CREATE FUNCTION simhash_distance_lt(simhash_distance, bigint) RETURNS boolean AS 'int28lt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, bigint) IS 'implementation of < operator';
 CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_lt,
 	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
 COMMENT ON OPERATOR <(simhash_distance, bigint) IS 'distance below bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_le(simhash_distance, bigint) RETURNS boolean AS 'int48le'
+CREATE FUNCTION simhash_distance_le(simhash_distance, bigint) RETURNS boolean AS 'int28le'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_le(simhash_distance, bigint) IS 'implementation of <= operator';
 CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_le,
 	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
 COMMENT ON OPERATOR <=(simhash_distance, bigint) IS 'distance at most bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_eq(simhash_distance, bigint) RETURNS boolean AS 'int48eq'
+CREATE FUNCTION simhash_distance_eq(simhash_distance, bigint) RETURNS boolean AS 'int28eq'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, bigint) IS 'implementation of = operator';
 CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_eq,
@@ -757,21 +759,21 @@ CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = sim
 COMMENT ON OPERATOR =(simhash_distance, bigint) IS 'distance equals bound; can use a simhash index';
 
 -- a bigint and a distance
-CREATE FUNCTION simhash_distance_eq(bigint, simhash_distance) RETURNS boolean AS 'int84eq'
+CREATE FUNCTION simhash_distance_eq(bigint, simhash_distance) RETURNS boolean AS 'int82eq'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_eq(bigint, simhash_distance) IS 'implementation of = operator';
 CREATE OPERATOR = (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
 	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
 COMMENT ON OPERATOR =(bigint, simhash_distance) IS 'bound equals distance; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_ge(bigint, simhash_distance) RETURNS boolean AS 'int84ge'
+CREATE FUNCTION simhash_distance_ge(bigint, simhash_distance) RETURNS boolean AS 'int82ge'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_ge(bigint, simhash_distance) IS 'implementation of >= operator';
 CREATE OPERATOR >= (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
 	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
 COMMENT ON OPERATOR >=(bigint, simhash_distance) IS 'bound at least distance; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_gt(bigint, simhash_distance) RETURNS boolean AS 'int84gt'
+CREATE FUNCTION simhash_distance_gt(bigint, simhash_distance) RETURNS boolean AS 'int82gt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_gt(bigint, simhash_distance) IS 'implementation of > operator';
 CREATE OPERATOR > (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
@@ -790,31 +792,48 @@ ALTER OPERATOR FAMILY simhash_distance_ops USING btree ADD
 	OPERATOR 3 = (simhash_distance, simhash_distance),
 	OPERATOR 4 >= (simhash_distance, simhash_distance),
 	OPERATOR 5 > (simhash_distance, simhash_distance),
-	FUNCTION 1 (simhash_distance, simhash_distance) btint4cmp(integer, integer),
+	FUNCTION 1 (simhash_distance, simhash_distance) btint2cmp(smallint, smallint),
 	OPERATOR 1 < (simhash_distance, smallint),
 	OPERATOR 2 <= (simhash_distance, smallint),
 	OPERATOR 3 = (simhash_distance, smallint),
-	FUNCTION 1 (simhash_distance, smallint) btint42cmp(integer, smallint),
+	FUNCTION 1 (simhash_distance, smallint) btint2cmp(smallint, smallint),
 	OPERATOR 3 = (smallint, simhash_distance),
 	OPERATOR 4 >= (smallint, simhash_distance),
 	OPERATOR 5 > (smallint, simhash_distance),
-	FUNCTION 1 (smallint, simhash_distance) btint24cmp(smallint, integer),
+	FUNCTION 1 (smallint, simhash_distance) btint2cmp(smallint, smallint),
 	OPERATOR 1 < (simhash_distance, integer),
 	OPERATOR 2 <= (simhash_distance, integer),
 	OPERATOR 3 = (simhash_distance, integer),
-	FUNCTION 1 (simhash_distance, integer) btint4cmp(integer, integer),
+	FUNCTION 1 (simhash_distance, integer) btint24cmp(smallint, integer),
 	OPERATOR 3 = (integer, simhash_distance),
 	OPERATOR 4 >= (integer, simhash_distance),
 	OPERATOR 5 > (integer, simhash_distance),
-	FUNCTION 1 (integer, simhash_distance) btint4cmp(integer, integer),
+	FUNCTION 1 (integer, simhash_distance) btint42cmp(integer, smallint),
 	OPERATOR 1 < (simhash_distance, bigint),
 	OPERATOR 2 <= (simhash_distance, bigint),
 	OPERATOR 3 = (simhash_distance, bigint),
-	FUNCTION 1 (simhash_distance, bigint) btint48cmp(integer, bigint),
+	FUNCTION 1 (simhash_distance, bigint) btint28cmp(smallint, bigint),
 	OPERATOR 3 = (bigint, simhash_distance),
 	OPERATOR 4 >= (bigint, simhash_distance),
 	OPERATOR 5 > (bigint, simhash_distance),
-	FUNCTION 1 (bigint, simhash_distance) btint84cmp(bigint, integer);
+	FUNCTION 1 (bigint, simhash_distance) btint82cmp(bigint, smallint);
+
+-- What has an implicit cast to smallint can stand for a distance, too.  The server has no
+-- such cast.
+DO LANGUAGE plpgsql $$
+DECLARE
+	types pg_catalog.text;
+BEGIN
+	SELECT pg_catalog.string_agg(pg_catalog.format_type(castsource, NULL), ', ' ORDER BY castsource)
+	INTO types FROM pg_catalog.pg_cast
+	WHERE casttarget OPERATOR(pg_catalog.=) 'pg_catalog.int2'::pg_catalog.regtype
+		AND castcontext OPERATOR(pg_catalog.=) 'i';
+	IF types IS NOT NULL THEN
+		RAISE WARNING 'types with an implicit cast to smallint can no longer be compared with numbers'
+			USING DETAIL = pg_catalog.format('These types have such a cast: %s.', types),
+				HINT = 'Make the cast AS ASSIGNMENT, or make one to integer implicit instead.';
+	END IF;
+END $$;
 
 --
 -- 9. Fingerprints of documents

@@ -1,6 +1,6 @@
 --
 -- A distance is a number like others: what is asked of stored distances uses
--- what the server has for integers; and grouping sets go by it
+-- what the server has for smallints; and grouping sets go by it
 --
 CREATE SCHEMA type_distance_test;
 SET search_path = type_distance_test, public; SET max_parallel_workers_per_gather = 0;
@@ -51,7 +51,7 @@ SELECT plan('SELECT d FROM r WHERE d <= 3');
 SELECT plan('SELECT d FROM r WHERE 3 > d AND d >= 1::bigint AND d <> 2');
 SELECT plan('SELECT d FROM r WHERE d BETWEEN 1 AND 3::smallint');
 SELECT plan('SELECT d FROM r WHERE d = ANY (ARRAY[1, 3])') AS "needs a cast";
-SELECT plan('SELECT d FROM r WHERE d::int IN (1, 3)');
+SELECT plan('SELECT d FROM r WHERE d::smallint IN (1, 3)');
 SELECT plan('SELECT d FROM r ORDER BY d LIMIT 3');
 SELECT plan('SELECT d, count(*) FROM r GROUP BY d');
 PREPARE untyped AS SELECT d FROM r WHERE d = $1;
@@ -64,7 +64,7 @@ DROP INDEX r_d;
 SELECT plan('SELECT d, id FROM r WHERE (d, id) = (3, 7)');
 SELECT plan('SELECT d, id FROM r WHERE (d, id) > (3, 7)');
 SELECT plan('SELECT d, id FROM r WHERE (d, id) < (3, 7)') AS "needs a cast";
-SELECT plan('SELECT d, id FROM r WHERE (d::int, id) > (3, 7)');
+SELECT plan('SELECT d, id FROM r WHERE (d::smallint, id) > (3, 7)');
 
 SELECT count(*) FILTER (WHERE d = 3) AS eq, count(*) FILTER (WHERE d <= 3) AS le,
 	count(*) FILTER (WHERE d IN (1, 3)) AS one_of,
@@ -107,13 +107,14 @@ SELECT plan('SELECT * FROM parts WHERE d <= 3');
 SELECT plan('SELECT * FROM parts WHERE d = 5');
 
 -- an index on the distance of a fingerprint to a fixed one, and partitions by it
-CREATE INDEX docs_distance ON docs (((fp <~> '0')::int));
+CREATE INDEX docs_distance ON docs (((fp <~> '0')::smallint));
 DROP INDEX docs_fp;
 ANALYZE docs;
 SELECT plan('SELECT fp FROM docs ORDER BY fp <~> ''0'' LIMIT 3');
-SELECT plan('SELECT fp FROM docs WHERE (fp <~> ''0'')::int <= 20');
+SELECT plan('SELECT fp FROM docs WHERE (fp <~> ''0'')::smallint <= 20');
 SELECT plan('SELECT x.fp FROM r, docs x WHERE r.id = 7 AND hamming(x.fp, ''0'') = r.id');
-SELECT plan('SELECT fp FROM docs WHERE (fp <~> ''0'')::int IN (1, 20)');
+SELECT plan('SELECT fp FROM docs WHERE (fp <~> ''0'')::smallint IN (1, 20)');
+SELECT plan('SELECT fp FROM docs ORDER BY (fp <~> ''0'')::int LIMIT 3') AS "another type";
 -- as a condition, the distance is one of fp
 SELECT plan('SELECT fp FROM docs WHERE fp <~> ''0'' <= 20');
 -- an index on the comparison
@@ -158,6 +159,24 @@ SELECT array_agg(id) FROM (SELECT id FROM docs ORDER BY (fp <~> 5)::int + 0, id 
 SELECT plan_of('SELECT id FROM docs ORDER BY fp <~> 5, id LIMIT 5')
 	~ CASE WHEN current_setting('server_version_num')::int < 170000 THEN 'Sort'
 		ELSE 'Incremental Sort.*docs_fp' END AS as_expected;
+
+--
+-- A smallint to the server.  4096 bits fit, and functions of integers take one.
+--
+SELECT repeat('ff', 512)::simhash_bits <~> repeat('00', 512)::simhash_bits AS largest;
+SELECT pg_typeof(d * 1.5), pg_typeof(d + 1), pg_typeof(d + d), pg_typeof(sum(d)), pg_typeof(coalesce(d, 0))
+FROM (SELECT '7'::simhash <~> '0') x (d) GROUP BY d;
+SELECT simhash_within('0', '7', d), simhash_ball('5', d), simhash_minhash_jaccard(d, 64), left('abcd', d),
+	date '2000-01-01' + d, (ARRAY[1, 2, 3])[d], jsonb '[0, 1, 2, "x"]' -> d,
+	(SELECT count(*) FROM simhash_find_all_in('{0,7,15}', d)), (SELECT count(*) FROM simhash_find_all('docs_fp', d))
+FROM (SELECT '7'::simhash <~> '0') x (d);
+-- what needs a cast
+PREPARE times AS SELECT ('7'::simhash <~> '0') * $1;
+SELECT statement, state, message FROM unnest(ARRAY['EXECUTE times(30000)',
+	$$SELECT d * 30000::smallint FROM r WHERE d = 3$$, $$SELECT d FROM r WHERE d <= '100000'$$,
+	$$SELECT to_hex(d) FROM r$$, $$SELECT gcd(d, d) FROM r$$, $$SELECT generate_series(d, d) FROM r$$,
+	$$SELECT d::boolean FROM r$$, $$SELECT d::bit(8) FROM r$$, $$SELECT d::"char" FROM r$$]) statement, attempt(statement);
+SELECT d << 14 AS wraps, d::int << 14 AS shifted FROM r WHERE d = 3 LIMIT 1;
 
 -- what the operators and their family are
 SELECT count(*) AS operators, count(*) FILTER (WHERE oprcom = 0) AS no_commutator

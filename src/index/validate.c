@@ -147,9 +147,9 @@ validate_operator(Family *family, Form_pg_amop member)
 	if (member->amopstrategy == SIMHASH_STRATEGY_DISTANCE)
 	{
 		/* distances are sorted as integers */
-		result_type = INT4OID;
+		result_type = get_op_rettype(member->amopopr) == INT2OID ? INT2OID : INT4OID;
 		valid_purpose = member->amoppurpose == AMOP_ORDER &&
-			opfamily_can_sort_type(member->amopsortfamily, INT4OID);
+			opfamily_can_sort_type(member->amopsortfamily, result_type);
 	}
 	else
 		valid_purpose = member->amoppurpose == AMOP_SEARCH &&

@@ -208,13 +208,13 @@ get_hamming_args(const ShPlanCatalog *catalog, Node *node, const ShPlanType **ty
 }
 
 /*
- * A distance as an int4, without unnecessary RelabelType nodes, as in
+ * A distance as an int2, without unnecessary RelabelType nodes, as in
  * expressions that the planner itself simplifies.
  */
 static Expr *
-make_integer(Node *distance)
+make_smallint(Node *distance)
 {
-	return (Expr *) applyRelabelType(copyObject(distance), INT4OID, -1,
+	return (Expr *) applyRelabelType(copyObject(distance), INT2OID, -1,
 									 InvalidOid, COERCE_IMPLICIT_CAST, -1,
 									 false);
 }
@@ -252,8 +252,8 @@ make_radius(const ShPlanCatalog *catalog, const ShPlanType *fp_type, Node *bound
 
 	if (type == catalog->distance_type)
 	{
-		bound = (Node *) make_integer(bound);
-		type = INT4OID;
+		bound = (Node *) make_smallint(bound);
+		type = INT2OID;
 	}
 	if (type == INT4OID && !strict && !IsA(bound, Const))
 		return (Expr *) copyObject(bound);
@@ -412,7 +412,7 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 static Expr *
 make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c)
 {
-	Oid			bound_type = INT4OID;
+	Oid			bound_type = INT2OID;
 	Oid			types[2];
 	Expr	   *operands[2];
 	Oid			operator;
@@ -431,8 +431,8 @@ make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c)
 			operands[i] = (Expr *) copyObject(c->operands[i]);
 			continue;
 		}
-		types[i] = INT4OID;
-		operands[i] = make_integer(c->operands[i]);
+		types[i] = INT2OID;
+		operands[i] = make_smallint(c->operands[i]);
 	}
 
 	operator = get_opfamily_member(lookup_type_cache(bound_type,
@@ -573,7 +573,7 @@ make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 	if (calls_volatile((Node *) call->args, NULL))
 		return NULL;
 
-	distance = make_opclause(catalog->order_operator, INT4OID, false,
+	distance = make_opclause(catalog->order_operator, INT2OID, false,
 							 copyObject(linitial(call->args)),
 							 copyObject(lsecond(call->args)),
 							 InvalidOid, InvalidOid);
@@ -607,7 +607,7 @@ may_be_replaced(Oid funcid, void *context)
 
 /*
  * Does an expression contain what we replace, or what we may make of a distance: as
- * a plain integer it has a RelabelType?
+ * a plain smallint it has a RelabelType?
  */
 static bool
 has_distance(Node *node, void *context)

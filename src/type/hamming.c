@@ -38,7 +38,7 @@ distance_of_args(FunctionCallInfo fcinfo)
 Datum
 simhash_hamming(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(distance_of_args(fcinfo));
+	PG_RETURN_INT16(distance_of_args(fcinfo));
 }
 
 /*
@@ -93,7 +93,7 @@ bits_distance_of_args(FunctionCallInfo fcinfo)
 Datum
 simhash_bits_hamming(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(bits_distance_of_args(fcinfo));
+	PG_RETURN_INT16(bits_distance_of_args(fcinfo));
 }
 
 /*
