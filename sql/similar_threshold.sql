@@ -47,6 +47,21 @@ $$;
 SELECT simhash_jaccard(a, b), 100 * 0.55::float8 > 55 AS rounded_up, simhash_similar(a, b, 0.55), simhash_similar(a, b, 0.5500001) AS more
 FROM (SELECT string_agg('w' || w, ' ' ORDER BY w) AS a, string_agg('w' || w + CASE WHEN w > 57 THEN 1000 ELSE 0 END, ' ' ORDER BY w) || ' x' AS b
 	FROM generate_series(1, 79) w) t;
+-- exactly as much as is asked for, as a real too: it stands for a decimal, while what is exact in both stays itself
+CREATE TABLE exact (s numeric, a text, b text, near boolean);
+INSERT INTO exact SELECT s, a, b, hamming(simhash_minhash(a), simhash_minhash(b)) <= radius(s)
+FROM generate_series(10, 19) n, LATERAL (SELECT n / 20.0, string_agg(md5(n || ' ' || w), ' ' ORDER BY w),
+	string_agg(md5(n || ' ' || w + CASE WHEN w > 4 * n + 2 THEN 1000 ELSE 0 END), ' ' ORDER BY w)
+	FROM generate_series(1, 42 + 2 * n) w) t (s, a, b);
+CREATE INDEX exact_a ON exact USING simhash (a simhash_text_ops);
+CREATE INDEX exact_b ON exact USING simhash (b simhash_text_ops);
+SELECT count(*) AS pairs, bool_and(simhash_jaccard(a, b) = s) AS exact, count(*) FILTER (WHERE near) AS near,
+	count(*) FILTER (WHERE simhash_similar(a, b, s::float8)) AS double,
+	count(*) FILTER (WHERE simhash_similar(a, b, s::real)) AS real,
+	count(*) FILTER (WHERE simhash_similar(a, b, s::real + 1e-7)) AS more FROM exact;
+SELECT s, double.count AS double, real.count AS real FROM unnest('{0.55,0.6,0.8,0.9}'::numeric[]) s,
+	LATERAL (SELECT count(*) FROM simhash_find_matches('exact_a', 'exact_b', similarity => s::float8)) double,
+	LATERAL (SELECT count(*) FROM simhash_find_matches('exact_a', 'exact_b', similarity => s::real)) real;
 -- the default; what has no feature, nulls; what is no similarity
 SELECT simhash_similar('a b c d', 'A, B, C; D'), simhash_similar('a', '...', 0.5) AS none, simhash_similar('a', 'a', NULL) AS null,
 	simhash_similar(NULL, 'a', 0.5) AS null, simhash_similar('a', 'a', 1) AS equal, simhash_similar('a', 'b', 1e-9) AS nothing,
@@ -128,6 +143,9 @@ BEGIN
 END $$;
 SELECT form, kind, sum(rows) > 5 * count(*) AS some, sum(missing) AS missing, sum(wrong) AS wrong FROM outcome
 GROUP BY form, kind ORDER BY form, kind;
+-- reals
+SELECT form, c.* FROM unnest('{indexscan,bitmapscan}'::text[]) form, use_only(form, '{hashjoin,mergejoin,material}'),
+	compare_rows('SELECT y.s FROM exact x JOIN exact y ON simhash_similar(y.b, x.a, x.s::real)', 'SELECT s FROM exact') c;
 
 --
 -- Plans

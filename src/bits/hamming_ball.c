@@ -130,6 +130,23 @@ shbits_ball_share(int nbits, int radius)
 }
 
 /*
+ * The share that is meant.  One that came from a real is the decimal that was written, of
+ * at most six digits: 0.8::real is .8, and not .800000012, which a share of .8 would miss.
+ */
+double
+shbits_similar_share(double share)
+{
+	for (double scale = 10; scale <= 1e6 && share == (float) share; scale *= 10)
+	{
+		double		decimal = rint(share * scale) / scale;
+
+		if ((float) decimal == (float) share)
+			return decimal;
+	}
+	return share;
+}
+
+/*
  * The smallest radius that holds the fingerprints of at least .945 (.95, in two digits)
  * of all pairs of sets which share so much: each of the 64 bits of a MinHash fingerprint
  * differs with probability (1 - share) / 2.  64 if the share is not positive.
@@ -157,6 +174,7 @@ shbits_similar_radius(double share)
 	/* not true of NaN */
 	if (!(share > 0))
 		return SHBITS_WIDTH;
+	share = shbits_similar_share(share);
 	for (int radius = 0; radius < lengthof(least); radius++)
 	{
 		if (share >= least[radius])

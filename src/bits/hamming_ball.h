@@ -18,6 +18,7 @@ extern bool shbits_next_in_ball(ShPermuted center, int radius, int nbits,
 								ShPermuted from, ShPermuted *next);
 extern double shbits_ball_size(double nbits, int radius);
 extern double shbits_ball_share(int nbits, int radius);
+extern double shbits_similar_share(double share);
 extern int	shbits_similar_radius(double share);
 
 #endif							/* SIMHASH_BITS_HAMMING_BALL_H */

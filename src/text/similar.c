@@ -208,7 +208,7 @@ similar(FunctionCallInfo fcinfo, const Form *form)
 	bool		result;
 
 	pair.form = form;
-	pair.similarity = similarity;
+	pair.similarity = shbits_similar_share(similarity);
 	pair.radius = radius;
 	read_document(&pair.a, form, a, 0);
 	read_document(&pair.b, form, b, 1);
