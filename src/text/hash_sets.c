@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hash_sets.c
- *	  Two sets of hashes, to be compared.
+ *	  Sets of the hashes of features, to be compared.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
@@ -17,135 +18,175 @@
 /* elements looked at between checks for interrupts */
 #define ELEMENTS_AT_ONCE	65536
 
+/* arrays of slots that exist while the number of slots changes */
+#define ARRAYS_AT_ONCE		2
+
+/*
+ * The first array is sized for the expected number of features, which is only
+ * a guess.
+ */
+#define LEAST_SLOT_BITS		6
+#define MOST_SLOT_BITS		16
+#define BYTES_OF_WORD		3	/* low, so that half of the slots are free */
+
+/* the bits of a hash that do not count, which a number in a slot has set */
+#define IGNORED				UINT64CONST(3)
+
+/*
+ * A factor of hashes, which determines which of them share a part of an array.  It is
+ * random: otherwise the authors of documents could make comparisons slow.  It is odd, so
+ * that different numbers stay different; equality must not depend on it, so the bits
+ * that do not count are removed first.  0 until it is needed.
+ */
+static uint64 key = 0;
+
+static inline uint64
+number_of(uint64 hash, uint64 factor)
+{
+	return (hash & ~IGNORED) * factor;
+}
+
+/*
+ * The number that stands for a hash in this session.
+ */
+uint64
+shtext_set_number(uint64 hash)
+{
+	if (unlikely(key == 0))
+		key = pg_prng_uint64(&pg_global_prng_state) | 1;
+	return number_of(hash, key);
+}
+
 static void
-allocate_slots(ShTextSets *sets, int slot_bits)
+allocate_slots(ShTextSet *set, int slot_bits)
 {
 	Size		size = sizeof(uint64) << slot_bits;
 
-	sets->slots = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	memset(sets->slots, 0, size);
-	sets->slot_bits = slot_bits;
-	sets->used = 0;
+	set->slots = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	memset(set->slots, 0, size);
+	set->slot_bits = slot_bits;
+	set->used = 0;
 }
 
 /*
- * Start with empty sets and 2^slot_bits slots, 1..62.  The range is the
- * largest one that begins at low and is aligned to its size; low is 0 or a
- * result of shtext_sets_end.
+ * The slot of a number, which is empty if the number is not in the set.
  */
-void
-shtext_sets_init(ShTextSets *sets, uint64 low, int slot_bits)
+static inline uint64 *
+find_slot_of(const ShTextSet *set, uint64 number)
 {
-	sets->low = low;
-	sets->fixed_bits = low == 0 ? 0 : 64 - pg_rightmost_one_pos64(low);
-	Assert(sets->fixed_bits < 64);
-	allocate_slots(sets, slot_bits);
+	uint64		last = (UINT64CONST(1) << set->slot_bits) - 1;
+	uint64		slot = number >> (64 - set->slot_bits);
+
+	while (set->slots[slot] != 0 && set->slots[slot] != (number | IGNORED))
+		slot = (slot + 1) & last;
+	return &set->slots[slot];
+}
+
+static inline void
+put_number(ShTextSet *set, uint64 number)
+{
+	uint64	   *slot = find_slot_of(set, number);
+
+	set->used += *slot == 0;
+	*slot = number | IGNORED;
 }
 
 /*
- * Move the numbers in the range to a new array of slots.
+ * Make room for twice as many numbers, unless the set is as large as it may be.
  */
 static void
-move(ShTextSets *sets, int slot_bits)
+grow_set(ShTextSet *set)
 {
-	ShTextSets	old = *sets;
+	ShTextSet	old = *set;
 	uint64		nslots = UINT64CONST(1) << old.slot_bits;
 
-	allocate_slots(sets, slot_bits);
+	set->too_large = old.slot_bits >= old.max_slot_bits;
+	if (set->too_large)
+		return;
+	allocate_slots(set, old.slot_bits + 1);
 	for (uint64 i = 0; i < nslots; i++)
 	{
-		uint64		slot = old.slots[i];
-
 		shcompat_check_at(i);
-		if (slot != 0 && shtext_sets_cover(sets, slot))
-			shtext_sets_add(sets, slot, slot & SHTEXT_IN_BOTH);
+		if (old.slots[i] != 0)
+			put_number(set, old.slots[i]);
 	}
-	shtext_sets_free(&old);
+	pfree(old.slots);
 }
 
 /*
- * Make room for twice as many numbers.
+ * A consumer of hashes: adds them to a set, unless it has become too large.
  */
-void
-shtext_sets_grow(ShTextSets *sets)
+static void
+collect(void *state, const uint64 *hashes, int nhashes)
 {
-	move(sets, sets->slot_bits + 1);
-}
+	ShTextSet	set = *(ShTextSet *) state; /* a copy can stay in registers */
+	uint64		factor = key;
 
-/*
- * Keep only the lower half of the range, and the numbers in it.
- */
-void
-shtext_sets_narrow(ShTextSets *sets)
-{
-	sets->fixed_bits++;
-	move(sets, sets->slot_bits);
-}
-
-/*
- * Count the numbers in each set, and those in both.
- */
-void
-shtext_sets_count(const ShTextSets *sets, uint64 *in_a, uint64 *in_b,
-				  uint64 *in_both)
-{
-	uint64		nslots = UINT64CONST(1) << sets->slot_bits;
-	uint64		n_a = 0;
-	uint64		n_b = 0;
-	uint64		n_both = 0;
-
-	for (uint64 i = 0; i < nslots; i++)
+	for (int i = 0; i < nhashes; i++)
 	{
-		uint64		a = sets->slots[i] & 1;
-		uint64		b = sets->slots[i] >> 1 & 1;
-
-		shcompat_check_at(i);
-		n_a += a;
-		n_b += b;
-		n_both += a & b;
+		/* half of the slots remain free, so that numbers are near their slots */
+		if (unlikely(set.used >= UINT64CONST(1) << (set.slot_bits - 1)))
+			grow_set(&set);
+		if (unlikely(set.too_large))
+			break;
+		put_number(&set, number_of(hashes[i], factor));
 	}
-	*in_a = n_a;
-	*in_b = n_b;
-	*in_both = n_both;
+	*(ShTextSet *) state = set;
 }
 
-/*
- * The start of the next range; 0 after the last.
- */
-uint64
-shtext_sets_end(const ShTextSets *sets)
+static uint64
+expected_features(const ShTextFeatures *features)
 {
-	return sets->low + (PG_UINT64_MAX >> sets->fixed_bits) + 1;
+	Size		length;
+
+	if (features->document == NULL)
+		return features->nelements;
+	length = VARSIZE_ANY_EXHDR(features->document);
+	return features->unit == SHTEXT_WORD ? length / BYTES_OF_WORD : length;
 }
 
 /*
- * Free the slots.
+ * Make the set of the features of a document, whose slots are to be freed.  Returns
+ * false, without a set, if they take more memory than a hash table may.
  */
-void
-shtext_sets_free(ShTextSets *sets)
+bool
+shtext_set_read(ShTextSet *set, const ShTextFeatures *features)
 {
-	pfree(sets->slots);
+	ShTextFeatures until_full = *features;
+	int			slot_bits = pg_leftmost_one_pos64(expected_features(features) + 1) + 1;
+
+	(void) shtext_set_number(0);	/* there is a key */
+	set->max_slot_bits = pg_leftmost_one_pos64(get_hash_memory_limit() / (ARRAYS_AT_ONCE * sizeof(uint64)));
+	set->too_large = false;
+	slot_bits = Min(Max(slot_bits, LEAST_SLOT_BITS), MOST_SLOT_BITS);
+	allocate_slots(set, Min(slot_bits, set->max_slot_bits));
+	until_full.enough = &set->too_large;
+	until_full.read(&until_full, collect, set);
+	if (set->too_large)
+		pfree(set->slots);
+	return !set->too_large;
 }
 
 /*
- * Write the numbers of a single set, which has the whole range, without the sets that
- * they are in, in ascending order.
+ * Move the numbers of a set to its first slots, in ascending order.  There are set->used,
+ * and the set cannot be asked any more.
  *
  * The order is nearly that of the slots: each number is near its slot.
  */
-static void
-sort_numbers(const ShTextSets *sets, uint64 *numbers)
+void
+shtext_set_sort(ShTextSet *set)
 {
-	uint64		nslots = UINT64CONST(1) << sets->slot_bits;
+	uint64		nslots = UINT64CONST(1) << set->slot_bits;
+	uint64	   *numbers = set->slots;
 	uint64		count = 0;
 
 	for (uint64 i = 0; i < nslots; i++)
 	{
-		uint64		number = sets->slots[i] & ~(uint64) SHTEXT_IN_BOTH;
+		uint64		number = numbers[i];
 		uint64		place = count;
 
 		shcompat_check_at(i);
-		if (sets->slots[i] == 0)
+		if (number == 0)
 			continue;
 		for (; place > 0 && numbers[place - 1] > number; place--)
 			numbers[place] = numbers[place - 1];
@@ -154,25 +195,37 @@ sort_numbers(const ShTextSets *sets, uint64 *numbers)
 	}
 }
 
-/*
- * Replace hashes by the numbers that stand for them, each once, in ascending order.
- * Returns how many there are.
- */
-Size
-shtext_distinct_numbers(uint64 *hashes, Size nhashes, uint64 key)
+/* a set, and whether one of its features was found in another document */
+typedef struct Meeting
 {
-	ShTextSets	set;
+	ShTextSet	set;
+	bool		met;
+} Meeting;
 
-	/* half of the slots remain free */
-	shtext_sets_init(&set, 0, pg_leftmost_one_pos64(nhashes + 1) + 2);
-	for (Size i = 0; i < nhashes; i++)
-	{
-		shcompat_check_at(i);
-		shtext_sets_add(&set, shtext_sets_number(hashes[i], key), SHTEXT_IN_A);
-	}
-	sort_numbers(&set, hashes);
-	shtext_sets_free(&set);
-	return set.used;
+/*
+ * A consumer of hashes: looks for one that is in the set.
+ */
+static void
+look_for(void *state, const uint64 *hashes, int nhashes)
+{
+	Meeting    *meeting = state;
+
+	for (int i = 0; i < nhashes && !meeting->met; i++)
+		meeting->met = *find_slot_of(&meeting->set, number_of(hashes[i], key)) != 0;
+}
+
+/*
+ * Is a feature of a document in the set?  Reads no further than to the first one.
+ */
+bool
+shtext_set_meets(const ShTextSet *set, const ShTextFeatures *features)
+{
+	ShTextFeatures until_met = *features;
+	Meeting		meeting = {*set, false};
+
+	until_met.enough = &meeting.met;
+	until_met.read(&until_met, look_for, &meeting);
+	return meeting.met;
 }
 
 /*

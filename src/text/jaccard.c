@@ -9,9 +9,8 @@
  * below n^2 / 2^63: 1e-11 for 10,000, and 1e-7 for a million.  In that case
  * the result is wrong by about 1 / n.  So the bytes of features are not kept.
  *
- * The sets of these hashes are kept.  If they take more memory than a hash
- * table may use, only the hashes in a range are kept, and the documents are
- * read again for the other ranges, as many times as necessary.
+ * Sets of these hashes are compared.  If one takes more memory than a hash table
+ * may use, the hashes of both documents are sorted, on disk if need be.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,13 +18,12 @@
 
 #include <math.h>
 
-#include "common/pg_prng.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/float.h"
 
-#include "compat.h"
+#include "index/sort.h"
 #include "text/hash_sets.h"
 #include "text/jaccard.h"
 #include "type/wide.h"
@@ -37,149 +35,100 @@ PG_FUNCTION_INFO_V1(simhash_containment);
 PG_FUNCTION_INFO_V1(simhash_minhash_jaccard);
 PG_FUNCTION_INFO_V1(simhash_minhash_radius);
 
-/* arrays of slots that exist while the number of slots changes */
-#define ARRAYS_AT_ONCE		2
+/* the different features of a document, as numbers that stand for them, ascending */
+typedef struct Numbers
+{
+	uint64	   *numbers;
+	Size		count;
+} Numbers;
 
 /*
- * The first array is sized for the expected number of features, which is only
- * a guess.
- */
-#define LEAST_SLOT_BITS		6
-#define MOST_SLOT_BITS		16
-#define BYTES_OF_WORD		3	/* low, so that half of the slots are free */
-
-/* A comparison of two documents. */
-typedef struct Overlap
-{
-	uint64		key;			/* of shtext_sets_number */
-	int			max_slot_bits;
-	ShTextSets	sets;			/* the hashes within a range */
-	int			which;			/* the set of the document that is being read */
-	bool		met;			/* of shtext_meet: a common feature was found */
-} Overlap;
-
-static int64
-features_expected(const ShTextFeatures *features)
-{
-	Size		length;
-
-	if (features->document == NULL)
-		return features->nelements;
-	length = VARSIZE_ANY_EXHDR(features->document);
-	return features->unit == SHTEXT_WORD ? length / BYTES_OF_WORD : length;
-}
-
-/*
- * Make room for more hashes: enlarge the array or, if it may not grow, leave hashes of
- * the upper half to a later range.
- */
-static void
-make_room_for_hashes(Overlap *overlap)
-{
-	while (shtext_sets_full(&overlap->sets))
-	{
-		if (overlap->sets.slot_bits < overlap->max_slot_bits)
-			shtext_sets_grow(&overlap->sets);
-		else
-			shtext_sets_narrow(&overlap->sets);
-	}
-}
-
-/*
- * A consumer of hashes: adds them to a set, if they are in the range.
- */
-static void
-collect(void *state, const uint64 *hashes, int nhashes)
-{
-	Overlap    *overlap = state;
-	ShTextSets	sets = overlap->sets;	/* a copy can stay in registers */
-	uint64		key = overlap->key;
-	int			which = overlap->which;
-
-	for (int i = 0; i < nhashes; i++)
-	{
-		uint64		number = shtext_sets_number(hashes[i], key);
-
-		if (unlikely(shtext_sets_full(&sets)))
-		{
-			overlap->sets = sets;
-			make_room_for_hashes(overlap);
-			sets = overlap->sets;
-		}
-		if (shtext_sets_cover(&sets, number))
-			shtext_sets_add(&sets, number, which);
-	}
-	overlap->sets = sets;
-}
-
-/*
- * Start to compare documents, of which the larger one is expected to have so many
- * features.
- *
- * A random key determines which features share a part of the array, or a range.
- * Otherwise the authors of the documents could make this slow.
- */
-static void
-begin_overlap(Overlap *overlap, int64 nfeatures)
-{
-	int			slot_bits = pg_leftmost_one_pos64(nfeatures + 1) + 1;
-
-	overlap->key = pg_prng_uint64(&pg_global_prng_state) | 1;
-	overlap->max_slot_bits =
-		pg_leftmost_one_pos64(get_hash_memory_limit() /
-							  (ARRAYS_AT_ONCE * sizeof(uint64)));
-	slot_bits = Min(Max(slot_bits, LEAST_SLOT_BITS), MOST_SLOT_BITS);
-	shtext_sets_init(&overlap->sets, 0, Min(slot_bits, overlap->max_slot_bits));
-}
-
-/*
- * Add the features of a document to a set, if they are in the range.  The range may
- * shrink meanwhile.
- */
-static void
-read_into(Overlap *overlap, const ShTextFeatures *features, int which)
-{
-	overlap->which = which;
-	features->read(features, collect, overlap);
-}
-
-/*
- * Go on to the next range, which needs as many slots.  Returns false after the last.
+ * Get the features of a document, of which known is what is remembered, or NULL.
+ * Returns false if they take too much memory.
  */
 static bool
-next_range(Overlap *overlap)
+get_numbers(const ShTextFeatures *features, ShTextRemembered *known, Numbers *result)
 {
-	uint64		low = shtext_sets_end(&overlap->sets);
+	ShTextSet	set;
 
-	shtext_sets_free(&overlap->sets);
-	if (low != 0)
-		shtext_sets_init(&overlap->sets, low, overlap->sets.slot_bits);
-	return low != 0;
+	if (known != NULL)
+	{
+		shtext_know_features(known, features);
+		result->numbers = known->features;
+		result->count = known->nfeatures;
+		return known->features != NULL;
+	}
+	if (!shtext_set_read(&set, features))
+		return false;
+	shtext_set_sort(&set);
+	result->numbers = set.slots;
+	result->count = set.used;
+	return true;
+}
+
+static void
+free_numbers(Numbers *numbers, const ShTextRemembered *known)
+{
+	if (known == NULL && numbers->numbers != NULL)
+		pfree(numbers->numbers);
+}
+
+/* which document has a feature */
+#define IN_A	1
+#define IN_B	2
+
+/* the features of both documents, to be sorted */
+typedef struct Sorting
+{
+	ShIdxSort  *sort;
+	int			which;			/* the document that is being read */
+} Sorting;
+
+/*
+ * A consumer of hashes: adds them to those that are sorted.
+ */
+static void
+sort_hashes(void *state, const uint64 *hashes, int nhashes)
+{
+	Sorting    *sorting = state;
+
+	for (int i = 0; i < nhashes; i++)
+		shidx_sort_add(sorting->sort, shtext_set_number(hashes[i]), sorting->which);
 }
 
 /*
- * Count the features of both documents, each read as often as necessary.  Most of them
- * are expected in both, as in documents that are usually compared.
+ * Count the features of both documents, which take too much memory.
  */
-static void
-count_by_reading(const ShTextFeatures *a, const ShTextFeatures *b, ShTextOverlap *result)
+static ShTextOverlap
+count_by_sorting(const ShTextFeatures *a, const ShTextFeatures *b)
 {
-	Overlap		overlap;
+	ShTextOverlap result = {0};
+	Sorting		sorting = {shidx_sort_begin_distinct(work_mem), IN_A};
+	ShIdxSortItem item;
+	uint64		number = 0;		/* the last one, */
+	uint64		in = 0;			/* and which documents have it */
 
-	begin_overlap(&overlap, Max(features_expected(a), features_expected(b)));
-	do
+	a->read(a, sort_hashes, &sorting);
+	sorting.which = IN_B;
+	b->read(b, sort_hashes, &sorting);
+	shidx_sort_start(sorting.sort);
+	while (shidx_sort_next(sorting.sort, &item))
 	{
-		uint64		in_a;
-		uint64		in_b;
-		uint64		in_both;
-
-		read_into(&overlap, a, SHTEXT_IN_A);
-		read_into(&overlap, b, SHTEXT_IN_B);
-		shtext_sets_count(&overlap.sets, &in_a, &in_b, &in_both);
-		result->in_a += in_a;
-		result->in_b += in_b;
-		result->in_both += in_both;
-	} while (next_range(&overlap));
+		CHECK_FOR_INTERRUPTS();
+		if (item.key != number)
+			in = 0;
+		number = item.key;
+		/* equal items may come again */
+		if ((in & item.value) == 0)
+		{
+			in |= item.value;
+			result.in_a += item.value == IN_A;
+			result.in_b += item.value == IN_B;
+			result.in_both += in == (IN_A | IN_B);
+		}
+	}
+	shidx_sort_end(sorting.sort);
+	return result;
 }
 
 /*
@@ -190,65 +139,56 @@ ShTextOverlap
 shtext_overlap(const ShTextFeatures *a, ShTextRemembered *known_a,
 			   const ShTextFeatures *b, ShTextRemembered *known_b)
 {
-	ShTextOverlap result = {0};
+	ShTextOverlap result;
+	Numbers		of_a = {0};
+	Numbers		of_b = {0};
 
-	if (known_a == NULL || known_b == NULL)
-		count_by_reading(a, b, &result);
-	else
+	if (get_numbers(a, known_a, &of_a) && get_numbers(b, known_b, &of_b))
 	{
-		shtext_know_features(known_a, a);
-		shtext_know_features(known_b, b);
-		result.in_a = known_a->nfeatures;
-		result.in_b = known_b->nfeatures;
-		result.in_both = shtext_count_common(known_a->features, known_a->nfeatures,
-											 known_b->features, known_b->nfeatures);
+		result.in_a = of_a.count;
+		result.in_b = of_b.count;
+		result.in_both = shtext_count_common(of_a.numbers, of_a.count, of_b.numbers, of_b.count);
 	}
+	else
+		result = count_by_sorting(a, b);
+	free_numbers(&of_a, known_a);
+	free_numbers(&of_b, known_b);
 	return result;
 }
 
 /*
- * A consumer of hashes: looks for one that is in the set.
- */
-static void
-look_for(void *state, const uint64 *hashes, int nhashes)
-{
-	Overlap    *overlap = state;
-
-	for (int i = 0; i < nhashes && !overlap->met; i++)
-	{
-		uint64		number = shtext_sets_number(hashes[i], overlap->key);
-
-		overlap->met = shtext_sets_cover(&overlap->sets, number) &&
-			*shtext_sets_slot(&overlap->sets, number) != 0;
-	}
-}
-
-/*
- * Do the documents have a feature in common?  Reads no further than to the first one.
+ * Do two texts have a run in common?  Reads no further than to the first one, unless
+ * both take too much memory.
  *
- * Most often one document is a quote, and only its few features are kept.  To remember
- * the features of each document that is compared with it would take longer than to
- * find them.
+ * The set of the runs of one text is needed.  Most often a text is a query that is compared
+ * with many, and its set is remembered.  To remember each text that is compared with it
+ * would take longer than to find its runs.  If none is remembered yet, the shorter text
+ * gives the set.
  */
 bool
 shtext_meet(const ShTextFeatures *a, const ShTextFeatures *b)
 {
-	bool		b_is_smaller = features_expected(b) < features_expected(a);
-	const ShTextFeatures *smaller = b_is_smaller ? b : a;
-	ShTextFeatures larger = b_is_smaller ? *a : *b;
-	Overlap		overlap;
+	const ShTextFeatures *other;
+	ShTextRemembered *known = shtext_recall_repeated(a, b, &other);
+	ShTextSet	set;
+	bool		result;
 
-	begin_overlap(&overlap, features_expected(smaller));
-	overlap.met = false;
-	larger.enough = &overlap.met;
-	do
+	if (known != NULL)
 	{
-		read_into(&overlap, smaller, SHTEXT_IN_A);
-		larger.read(&larger, look_for, &overlap);
-	} while (!overlap.met && next_range(&overlap));
-	if (overlap.met)
-		shtext_sets_free(&overlap.sets);
-	return overlap.met;
+		shtext_know_features(known, other == a ? b : a);
+		if (known->features != NULL)
+		{
+			set.slots = known->features;
+			set.slot_bits = pg_leftmost_one_pos64(known->nfeatures);
+			return shtext_set_meets(&set, other);
+		}
+	}
+	other = VARSIZE_ANY_EXHDR(b->document) < VARSIZE_ANY_EXHDR(a->document) ? a : b;
+	if (!shtext_set_read(&set, other == a ? b : a))
+		return count_by_sorting(a, b).in_both > 0;
+	result = shtext_set_meets(&set, other);
+	pfree(set.slots);
+	return result;
 }
 
 /*

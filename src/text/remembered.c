@@ -27,11 +27,8 @@
 #include "text/remembered.h"
 #include "type/hash.h"
 
-/*
- * A document is remembered if it has at most this share of the memory, so that
- * there is enough for finding its features too: a number for each byte, and slots.
- */
-#define MEMORY_OF_BYTE		64
+/* a document is remembered if its bytes take at most this share of the memory */
+#define LARGEST_SHARE		4
 
 /* of a new table */
 #define FIRST_DOCUMENTS		64
@@ -68,6 +65,8 @@ typedef struct Memory
 	Generation	old;
 	ShTextRemembered *last[SHTEXT_ARGUMENTS];	/* of the young; NULL if there
 												 * is none */
+	uint64		seen[SHTEXT_ARGUMENTS]; /* hashes of what
+										 * shtext_recall_repeated had last */
 	MemoryContextCallback forget;
 } Memory;
 
@@ -110,6 +109,7 @@ has_features(const ShTextRemembered *document, const ShTextFeatures *features)
 {
 	return document->length == VARSIZE_ANY_EXHDR(features->document) &&
 		document->shingle == features->shingle && document->unit == features->unit &&
+		document->only_whole == features->only_whole &&
 		memcmp(document->bytes, VARDATA_ANY(features->document), document->length) == 0;
 }
 
@@ -126,7 +126,7 @@ find(const Generation *generation, uint64 hash, const ShTextFeatures *features)
  * Features of a document, some 8 bytes for each byte of it, may exceed 1 GB.
  */
 static uint64 *
-copy_features(MemoryContext context, const uint64 *features, int nfeatures)
+copy_features(MemoryContext context, const uint64 *features, Size nfeatures)
 {
 	uint64	   *result = MemoryContextAllocHuge(context, Max(nfeatures, 1) * sizeof(uint64));
 
@@ -150,7 +150,7 @@ add(uint64 hash, const ShTextFeatures *features, const ShTextRemembered *old)
 	if (old != NULL)
 	{
 		memcpy(new, old, size);
-		if (old->compared)
+		if (old->compared && old->features != NULL)
 			new->features = copy_features(context, old->features, old->nfeatures);
 	}
 	else
@@ -158,6 +158,7 @@ add(uint64 hash, const ShTextFeatures *features, const ShTextRemembered *old)
 		new->compared = new->computed = false;
 		new->shingle = features->shingle;
 		new->unit = features->unit;
+		new->only_whole = features->only_whole;
 		new->length = length;
 		memcpy(new->bytes, VARDATA_ANY(features->document), length);
 	}
@@ -168,14 +169,23 @@ add(uint64 hash, const ShTextFeatures *features, const ShTextRemembered *old)
 }
 
 /*
+ * The hash of the bytes of a document, and of what its features are.
+ */
+static uint64
+hash_document(const ShTextFeatures *features)
+{
+	return shtype_hash_seeded(VARDATA_ANY(features->document), VARSIZE_ANY_EXHDR(features->document),
+							  memory->key + features->unit + features->only_whole * 4 +
+							  features->shingle * 8);
+}
+
+/*
  * Find a young document, or make it young.
  */
 static ShTextRemembered *
 find_or_add(const ShTextFeatures *features, Size limit)
 {
-	uint64		hash = shtype_hash_seeded(VARDATA_ANY(features->document),
-										  VARSIZE_ANY_EXHDR(features->document),
-										  memory->key + features->unit + features->shingle * 4);
+	uint64		hash = hash_document(features);
 	ShTextRemembered *result = find(&memory->young, hash, features);
 
 	if (result != NULL)
@@ -190,6 +200,21 @@ find_or_add(const ShTextFeatures *features, Size limit)
 		memset(memory->last, 0, sizeof(memory->last));
 	}
 	return add(hash, features, find(&memory->old, hash, features));
+}
+
+/*
+ * The document with these features if it is where it is expected, or NULL.
+ */
+static ShTextRemembered *
+find_expected(const ShTextFeatures *features, int argument)
+{
+	ShTextRemembered *last = memory->last[argument];
+
+	if (last == NULL || has_features(last, features))
+		return last;
+	if (last->next == NULL || !has_features(last->next, features))
+		return NULL;
+	return memory->last[argument] = last->next;
 }
 
 /*
@@ -209,14 +234,12 @@ shtext_recall(const ShTextFeatures *features, int argument)
 
 	if (memory == NULL)
 		begin();
-	last = memory->last[argument];
-	if (last != NULL && has_features(last, features))
-		return last;
-	if (last != NULL && last->next != NULL && has_features(last->next, features))
-		return memory->last[argument] = last->next;
+	result = find_expected(features, argument);
+	if (result != NULL)
+		return result;
 
 	limit = get_hash_memory_limit();
-	if (length == 0 || length > limit / MEMORY_OF_BYTE)
+	if (length == 0 || length > limit / LARGEST_SHARE)
 		return NULL;
 	result = find_or_add(features, limit);
 	last = memory->last[argument];	/* none if another generation has begun */
@@ -226,19 +249,56 @@ shtext_recall(const ShTextFeatures *features, int argument)
 }
 
 /*
+ * The one of the two documents of a call that the call before had, too, as the same
+ * argument; and in *other, the other one.  NULL if there is none.
+ *
+ * That is a query, and what it is compared with is not remembered.
+ */
+ShTextRemembered *
+shtext_recall_repeated(const ShTextFeatures *a, const ShTextFeatures *b,
+					   const ShTextFeatures **other)
+{
+	const ShTextFeatures *arguments[SHTEXT_ARGUMENTS] = {a, b};
+	ShTextRemembered *result = NULL;
+
+	if (memory == NULL)
+		begin();
+	for (int i = 0; i < SHTEXT_ARGUMENTS && result == NULL; i++)
+	{
+		result = find_expected(arguments[i], i);
+		*other = arguments[1 - i];
+	}
+	for (int i = 0; i < SHTEXT_ARGUMENTS && result == NULL; i++)
+	{
+		uint64		hash = hash_document(arguments[i]);
+
+		if (hash == memory->seen[i])
+			result = shtext_recall(arguments[i], i);
+		memory->seen[i] = hash;
+		*other = arguments[1 - i];
+	}
+	return result;
+}
+
+/*
  * Find the features of a document, unless they are known.  The arguments are those
  * of shtext_recall and its result.
  */
 void
 shtext_know_features(ShTextRemembered *document, const ShTextFeatures *features)
 {
-	ShTextHashes kept = {0};
+	ShTextSet	set;
 
 	if (document->compared)
 		return;
-	features->read(features, shtext_keep_hashes, &kept);
-	document->nfeatures = shtext_distinct_numbers(kept.hashes, kept.length, memory->key);
-	document->features = copy_features(document->context, kept.hashes, document->nfeatures);
-	shtext_free_array(kept.hashes);
+	document->features = NULL;
+	if (shtext_set_read(&set, features))
+	{
+		document->nfeatures = features->only_whole ? UINT64CONST(1) << set.slot_bits : set.used;
+		if (!features->only_whole)
+			shtext_set_sort(&set);
+		document->features = copy_features(document->context, set.slots, document->nfeatures);
+		pfree(set.slots);
+	}
 	document->compared = true;
 }

@@ -17,9 +17,13 @@
 /* A document, and what is known of it. */
 typedef struct ShTextRemembered
 {
-	bool		compared;		/* the features are known: */
-	int			nfeatures;		/* how many different ones there are, */
-	uint64	   *features;		/* and numbers that stand for them, ascending */
+	/*
+	 * The different features: numbers that stand for them, ascending, or of
+	 * runs the slots of a set; NULL if they take too much memory
+	 */
+	bool		compared;		/* they are known: */
+	Size		nfeatures;		/* how many numbers or slots, */
+	uint64	   *features;		/* and these */
 
 	/* the fingerprint, which only =~= needs */
 	bool		computed;
@@ -31,11 +35,14 @@ typedef struct ShTextRemembered
 	MemoryContext context;		/* where it is kept */
 	int			shingle;		/* of the features */
 	ShTextUnit	unit;
+	bool		only_whole;
 	Size		length;
 	char		bytes[FLEXIBLE_ARRAY_MEMBER];
 } ShTextRemembered;
 
 extern ShTextRemembered *shtext_recall(const ShTextFeatures *features, int argument);
+extern ShTextRemembered *shtext_recall_repeated(const ShTextFeatures *a, const ShTextFeatures *b,
+												const ShTextFeatures **other);
 extern void shtext_know_features(ShTextRemembered *document, const ShTextFeatures *features);
 
 #endif							/* SIMHASH_TEXT_REMEMBERED_H */

@@ -61,6 +61,34 @@ test_large(void)
 	free(document);
 }
 
+/* a document is remembered up to a quarter of the memory, its features if they fit */
+static void
+test_limits(void)
+{
+	Size		no_limit = server_memory_limit;
+	text	   *document = make_document(600000, 20000);
+	ShTextFeatures words = shtext_features_of_text(document, 1, SHTEXT_WORD);
+	ShTextFeatures runs = shtext_features_of_runs(document, 13);
+	ShTextRemembered *known;
+	bool		passed;
+
+	server_memory_limit = 4 * 120000 - 1;
+	passed = shtext_recall(&words, 0) == NULL && shtext_overlap(&words, NULL, &words, NULL).in_both == 20000;
+	server_memory_limit++;
+	known = shtext_recall(&words, 0);
+	report(passed && known != NULL && shtext_overlap(&words, known, &words, known).in_both == 20000 &&
+		   known->features == NULL && shtext_recall(&words, 0) == known, "remembered documents",
+		   "without too many features");
+	passed = shtext_recall(&runs, 0) != known;
+	for (int i = 0; i < 3; i++)
+		passed &= shtext_meet(&runs, &runs);
+	server_memory_limit = no_limit;
+	known = shtext_recall(&runs, 1);
+	passed &= known->compared && known->features == NULL;
+	report(passed, "remembered documents", "without too many runs");
+	free(document);
+}
+
 /* some documents, and what is remembered of them */
 #define NDOCUMENTS	5
 static text *documents[NDOCUMENTS];
@@ -148,6 +176,74 @@ test_meeting(void)
 	free(other);
 }
 
+/* checks for interrupts while a text is compared with itself, in as little memory */
+static int
+checks_of_overlap(int nwords, ShTextOverlap *overlap)
+{
+	Size		no_limit = server_memory_limit;
+	text	   *document = make_document(0, nwords);
+	text	   *other = make_document(nwords / 2, nwords);
+	ShTextFeatures features = shtext_features_of_text(document, 1, SHTEXT_WORD);
+	ShTextFeatures of_other = shtext_features_of_text(other, 1, SHTEXT_WORD);
+
+	server_memory_limit = 1 << 16;
+	InterruptPending = true;
+	server_checks = 0;
+	*overlap = shtext_overlap(&features, NULL, &of_other, NULL);
+	InterruptPending = false;
+	server_memory_limit = no_limit;
+	free(document);
+	free(other);
+	return server_checks;
+}
+
+/* beyond the memory, twice as long documents take twice as many steps, and a few more */
+static void
+test_steps(void)
+{
+	ShTextOverlap one;
+	ShTextOverlap two;
+	int			of_one = checks_of_overlap(100000, &one);
+	int			of_two = checks_of_overlap(200000, &two);
+
+	report(one.in_a == 100000 && one.in_b == 100000 && one.in_both == 50000 && two.in_a == 200000 &&
+		   two.in_both == 100000, "documents beyond the memory", "are compared");
+	report(of_one > 100000 / 4096 && of_two < 5 * of_one / 2, "documents beyond the memory",
+		   "in time that grows as they do");
+}
+
+/* a query is not read again for each text that it is compared with */
+static void
+test_query(void)
+{
+	text	   *query = make_document(0, 200000);
+	ShTextFeatures features = shtext_features_of_runs(query, 13);
+	int			checks[2] = {0};
+	bool		right = true;
+
+	InterruptPending = true;
+	for (int side = 0; side < 2; side++)
+	{
+		for (int i = 0; i < 20; i++)
+		{
+			text	   *other = make_document(i % 2 == 0 ? 300000 + i : 1000 * i, 20);
+			ShTextFeatures of_other = shtext_features_of_runs(other, 13);
+			const ShTextFeatures *a = side == 0 ? &features : &of_other;
+			const ShTextFeatures *b = side == 0 ? &of_other : &features;
+
+			if (i == 4)
+				server_checks = 0;
+			right &= shtext_meet(a, b) == (i % 2 == 1);
+			free(other);
+		}
+		checks[side] = server_checks;
+	}
+	InterruptPending = false;
+	report(right, "a long query", "meets others");
+	report(checks[0] < 200 && checks[1] < 200, "a long query", "is read once");
+	free(query);
+}
+
 /* the sort of the keys for an index checks for interrupts at each comparison */
 static void
 test_keys(void)
@@ -222,7 +318,10 @@ main(void)
 	server_max_piece = 1 << 20;
 	test_large();
 	test_order();
+	test_limits();
 	test_meeting();
+	test_query();
+	test_steps();
 	test_keys();
 	test_long_words();
 	return finish();

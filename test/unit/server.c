@@ -19,6 +19,8 @@
 #include "storage/bufpage.h"
 #include "utils/memutils.h"
 
+#include "index/sort.h"
+
 #include "server.h"
 
 jmp_buf    *server_catch = NULL;
@@ -169,6 +171,63 @@ MemoryContextMemAllocated(MemoryContext context, bool recurse)
 void
 MemoryContextDelete(MemoryContext context)
 {
+}
+
+/*
+ * In place of the sort of src/index, which takes the server's tapes
+ */
+struct ShIdxSort
+{
+	ShIdxSortItem *items;
+	size_t		count;
+	size_t		next;
+};
+
+int			work_mem = 4096;
+
+ShIdxSort *
+shidx_sort_begin_distinct(int memory_kb)
+{
+	return calloc(1, sizeof(ShIdxSort));
+}
+
+void
+shidx_sort_add(ShIdxSort *sort, ShPermuted fp, uint64 value)
+{
+	if ((sort->count & (sort->count + 1)) == 0)
+		sort->items = realloc(sort->items, 2 * (sort->count + 1) * sizeof(ShIdxSortItem));
+	sort->items[sort->count++] = shidx_sort_item(fp, value);
+}
+
+static int
+compare_items(const void *a, const void *b)
+{
+	ShIdxSortItem x = *(const ShIdxSortItem *) a;
+	ShIdxSortItem y = *(const ShIdxSortItem *) b;
+
+	return shidx_sort_item_less(y, x) - shidx_sort_item_less(x, y);
+}
+
+void
+shidx_sort_start(ShIdxSort *sort)
+{
+	qsort(sort->items, sort->count, sizeof(ShIdxSortItem), compare_items);
+}
+
+bool
+shidx_sort_next(ShIdxSort *sort, ShIdxSortItem *item)
+{
+	if (sort->next == sort->count)
+		return false;
+	*item = sort->items[sort->next++];
+	return true;
+}
+
+void
+shidx_sort_end(ShIdxSort *sort)
+{
+	free(sort->items);
+	free(sort);
 }
 
 size_t

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * sets.c
- *	  Tests of src/text/hash_sets.c without a server: two sets of numbers,
- *	  counted at once or range by range.
+ *	  Tests of src/text/hash_sets.c without a server: sets of hashes, asked and in
+ *	  order, up to the memory that they may take.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,103 +16,89 @@
 
 #define MAX_NUMBERS		20000
 
+/* what is read in place of a document */
+static uint64 *hashes;
+static int	nhashes;
+
+static void
+read_hashes(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
+{
+	for (int i = 0; i < nhashes; i += SHTEXT_BATCH)
+		consumer(state, hashes + i, Min(nhashes - i, SHTEXT_BATCH));
+}
+
+/* of a document of so many bytes, which tell how many features are expected */
+static ShTextFeatures
+features_of(uint64 *of, int n, int length)
+{
+	static varattrib_4b document;
+
+	hashes = of;
+	nhashes = n;
+	SET_VARSIZE(&document, VARHDRSZ + length);
+	return (ShTextFeatures)
+	{
+		.read = read_hashes,.document = (struct varlena *) &document,.unit = SHTEXT_BYTE
+	};
+}
+
+static bool
+read_set(ShTextSet *set, uint64 *of, int n, int length)
+{
+	ShTextFeatures features = features_of(of, n, length);
+
+	return shtext_set_read(set, &features);
+}
+
+static bool
+meets(const ShTextSet *set, uint64 hash)
+{
+	ShTextFeatures features = features_of(&hash, 1, 1);
+
+	return shtext_set_meets(set, &features);
+}
+
 static uint64 universe[MAX_NUMBERS];
-static int	membership[MAX_NUMBERS];
 
-/* Add what has some bit of membership, as simhash_jaccard does */
+/* the hashes whose numbers are the n last ones, or as random as they usually are */
 static void
-add_all(ShTextSets *sets, int n, int which, int max_slot_bits)
+make_universe(bool crowded)
 {
-	for (int i = 0; i < n; i++)
-	{
-		/* the last two bits do not count */
-		uint64		number = universe[i] ^ (next_random() & SHTEXT_IN_BOTH);
+	uint64		key = shtext_set_number(4) >> 2;	/* the bits that matter */
+	uint64		inverse = 1;
 
-		if ((membership[i] & which) == 0)
-			continue;
-		while (shtext_sets_full(sets))
-		{
-			if (sets->slot_bits < max_slot_bits)
-				shtext_sets_grow(sets);
-			else
-				shtext_sets_narrow(sets);
-		}
-		if (shtext_sets_cover(sets, number))
-			shtext_sets_add(sets, number, which);
-	}
-}
-
-/*
- * n numbers, each in either set, in both or in none; the array starts with and
- * has at most so many slots.  Returns the number of ranges; 0 if the counts are
- * wrong.
- */
-static int
-count_ranges(int n, int slot_bits, int max_slot_bits)
-{
-	uint64		expected[4] = {0};
-	uint64		total_a = 0;
-	uint64		total_b = 0;
-	uint64		total_both = 0;
-	uint64		low = 0;
-	int			nranges = 0;
-
-	for (int i = 0; i < n; i++)
-		expected[membership[i] = next_random() % 4]++;
-	do
-	{
-		ShTextSets	sets;
-		uint64		in_a;
-		uint64		in_b;
-		uint64		in_both;
-
-		shtext_sets_init(&sets, low, slot_bits);
-		add_all(&sets, n, SHTEXT_IN_A, max_slot_bits);
-		add_all(&sets, n, SHTEXT_IN_A, max_slot_bits);
-		add_all(&sets, n, SHTEXT_IN_B, max_slot_bits);
-		shtext_sets_count(&sets, &in_a, &in_b, &in_both);
-		total_a += in_a;
-		total_b += in_b;
-		total_both += in_both;
-		low = shtext_sets_end(&sets);
-		shtext_sets_free(&sets);
-		nranges++;
-	} while (low != 0 && nranges < 4 * MAX_NUMBERS);
-
-	return total_a == expected[SHTEXT_IN_A] + expected[SHTEXT_IN_BOTH] &&
-		total_b == expected[SHTEXT_IN_B] + expected[SHTEXT_IN_BOTH] &&
-		total_both == expected[SHTEXT_IN_BOTH] && low == 0 ? nranges : 0;
-}
-
-/* Different numbers, spread over all or over a part */
-static void
-make_universe(int bits)
-{
+	for (int i = 0; i < 6; i++)
+		inverse *= 2 - key * inverse;
 	for (int i = 0; i < MAX_NUMBERS; i++)
 	{
 		uint64		spread = ((uint64) i << 1 | 1) << 48;
 
-		universe[i] = (spread | next_random() >> 16) >> (64 - bits);
+		universe[i] = crowded ? -4 * (uint64) (i + 1) * inverse : spread | next_random() >> 16;
 	}
+	if (crowded && shtext_set_number(universe[3]) != (uint64) -16)
+		abort();
 }
 
-/* numbers of each of two documents, of which each has every third one, against a loop */
+/* sets of each third and each fifth one, against a loop */
 static void
-test_distinct(void)
+test_sets(const char *which, int most)
 {
-	uint64		key = next_random() | 1;
 	uint64	   *a = malloc(MAX_NUMBERS * sizeof(uint64));
 	uint64	   *b = malloc(MAX_NUMBERS * sizeof(uint64));
-	bool		passed = true;
+	bool		sorted = true;
+	bool		asked = true;
 
-	for (int n = 0; n <= MAX_NUMBERS; n = n * 3 / 2 + 1)
+	for (int n = 0; n <= most; n = n * 3 / 2 + 1)
 	{
-		Size		na = 0;
-		Size		nb = 0;
+		int			na = 0;
+		int			nb = 0;
 		Size		expected = 0;
+		ShTextSet	of_a;
+		ShTextSet	of_b;
 
 		for (int i = 0; i < n; i++)
 		{
+			/* the last two bits do not count */
 			if (i % 3 == 0)
 				a[na++] = universe[i] & ~UINT64CONST(3);
 			if (i % 5 == 0)
@@ -122,16 +108,46 @@ test_distinct(void)
 		/* some come again */
 		for (int i = 0; i + 3 < n; i += 7)
 			a[na++] = a[i / 7];
-		na = shtext_distinct_numbers(a, na, key);
-		nb = shtext_distinct_numbers(b, nb, key);
-		passed &= na == (n + 2) / 3 && nb == (n + 4) / 5;
-		for (Size i = 1; i < na; i++)
-			passed &= a[i - 1] < a[i];
-		passed &= shtext_count_common(a, na, b, nb) == expected;
+		/* one has room at once, the other grows */
+		sorted &= read_set(&of_a, a, na, na) && read_set(&of_b, b, nb, 1);
+		for (int i = 0; i < n; i++)
+			asked &= meets(&of_a, universe[i]) == (i % 3 == 0) && meets(&of_b, universe[i]) == (i % 5 == 0);
+		shtext_set_sort(&of_a);
+		shtext_set_sort(&of_b);
+		sorted &= of_a.used == (n + 2) / 3 && of_b.used == (n + 4) / 5;
+		for (Size i = 1; i < of_a.used; i++)
+			sorted &= of_a.slots[i - 1] < of_a.slots[i];
+		sorted &= shtext_count_common(of_a.slots, of_a.used, of_b.slots, of_b.used) == expected;
+		free(of_a.slots);
+		free(of_b.slots);
 	}
-	report(passed, "distinct numbers", "and those that two arrays share");
+	report(asked, which, "are asked");
+	report(sorted, which, "in order, and those that two share");
 	free(a);
 	free(b);
+}
+
+/* half of the slots that fit twice are used, and not one more */
+static void
+test_limit(void)
+{
+	Size		no_limit = server_memory_limit;
+	bool		passed = true;
+
+	for (int bits = 6; bits <= 14; bits++)
+	{
+		int			most = 1 << (bits - 1);
+		ShTextSet	set;
+
+		server_memory_limit = sizeof(uint64) << (bits + 1);
+		passed &= read_set(&set, universe, most, 1) && set.used == most;
+		free(set.slots);
+		passed &= read_set(&set, universe, most, 1000000) && set.used == most;
+		free(set.slots);
+		passed &= !read_set(&set, universe, most + 1, 1) && !read_set(&set, universe, MAX_NUMBERS, 1000000);
+	}
+	server_memory_limit = no_limit;
+	report(passed, "sets", "that are too large");
 }
 
 /* each pass over a million numbers, or over two million slots, can be cancelled */
@@ -141,62 +157,33 @@ test_interrupts(void)
 	const Size	n = 1 << 20;
 	const int	checks = n / 65536;
 	uint64	   *numbers = malloc(n * sizeof(uint64));
-	ShTextSets	sets;
-	uint64		counts[3];
+	ShTextSet	set;
 
 	for (Size i = 0; i < n; i++)
-		numbers[i] = next_random() << 32 ^ next_random();
+		numbers[i] = next_random();
 	InterruptPending = true;
 	server_checks = 0;
-	shtext_distinct_numbers(numbers, n, 1);
-	report(server_checks >= 3 * checks, "interrupts", "as numbers are sorted");
+	read_set(&set, numbers, n, n);
+	report(server_checks >= checks, "interrupts", "as sets grow");
 	server_checks = 0;
-	shtext_count_common(numbers, n, numbers, n);
+	shtext_set_sort(&set);
+	report(server_checks >= 2 * checks, "interrupts", "as numbers are sorted");
+	server_checks = 0;
+	shtext_count_common(set.slots, set.used, set.slots, set.used);
 	report(server_checks >= checks, "interrupts", "as they are compared");
-	shtext_sets_init(&sets, 0, 21);
-	server_checks = 0;
-	shtext_sets_count(&sets, &counts[0], &counts[1], &counts[2]);
-	report(server_checks >= 2 * checks, "interrupts", "as they are counted");
 	InterruptPending = false;
-	shtext_sets_free(&sets);
+	free(set.slots);
 	free(numbers);
 }
 
 int
 main(void)
 {
-	bool		whole = true;
-	bool		ranges = true;
-	bool		few = true;
-	bool		skewed = true;
-
-	make_universe(64);
-	for (int n = 0; n <= MAX_NUMBERS; n = n * 3 / 2 + 1)
-	{
-		whole &= count_ranges(n, 6, 40) == 1 && count_ranges(n, 16, 16) == 1;
-		for (int bits = 6; bits <= 12; bits += 3)
-		{
-			int			nranges = count_ranges(n, bits, bits);
-			int			least = n * 3 / 4 / (1 << (bits - 1));
-
-			ranges &= nranges > 0 && nranges >= least;
-			few &= nranges <= 4 * least + 8;
-		}
-	}
-	report(whole, "two sets", "at once");
-	report(ranges, "two sets", "range by range");
-	report(few, "two sets", "not in too many ranges");
-
-	test_distinct();
+	make_universe(false);
+	test_sets("numbers", MAX_NUMBERS);
+	test_limit();
+	make_universe(true);
+	test_sets("numbers that are near each other", 1000);
 	test_interrupts();
-
-	/* all in a small part: many ranges have nothing, and numbers are crowded */
-	for (int bits = 40; bits >= 20; bits -= 10)
-	{
-		make_universe(bits);
-		skewed &= count_ranges(500, 6, 6) > 1;
-		skewed &= count_ranges(500, 6, 40) == 1;
-	}
-	report(skewed, "two sets", "of numbers that are near each other");
 	return finish();
 }
