@@ -399,8 +399,11 @@ open_indexes(ShDupCall *call, FunctionCallInfo fcinfo, const ShDupSpec *spec)
 	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	for (int i = 0; i < call->heaps.count; i++)
 	{
-		shdup_check_snapshot(call->heaps.heaps[i].index, call->snapshot);
-		shdup_check_table(call->heaps.heaps[i].relation, call->snapshot);
+		const ShDupHeap *heap = &call->heaps.heaps[i];
+		const ShDupSide *side = &call->heaps.sides[i < call->heaps.sides[0].count ? 0 : spec->nindexes - 1];
+
+		shdup_check_snapshot(heap->index, call->snapshot);
+		shdup_check_table(heap->relation, RelationGetRelid(side->named.heap), call->snapshot);
 	}
 	shdup_progress_start(spec->command, RelationGetRelid(named->heap), RelationGetRelid(named->index));
 	shdup_begin_rows(&call->rows, &call->heaps, call->snapshot);
@@ -498,6 +501,7 @@ use_array(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call)
 		query->distance = get_distance(fcinfo, spec, call);
 		choose_table(fcinfo, spec, query);
 	}
+	shdup_progress_start(spec->command, InvalidOid, InvalidOid);
 	array = PG_GETARG_ANY_ARRAY_P(spec->array - 1);
 	shpairs_input_array(&query->inputs[0], array, spec->wide);
 	if (query->inputs[0].width == 0)
@@ -507,7 +511,6 @@ use_array(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call)
 		call->width = query->inputs[0].width;
 		query->distance = get_distance(fcinfo, spec, call);
 	}
-	shdup_progress_start(spec->command, InvalidOid, InvalidOid);
 	return true;
 }
 

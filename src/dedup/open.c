@@ -442,29 +442,54 @@ shdup_check_snapshot(Relation index, Snapshot snapshot)
 }
 
 /*
- * Had a table its file of now, and was it a partition as it is now, when a snapshot was
- * taken?
+ * The table of which another was a partition when a snapshot was taken, or InvalidOid.
+ */
+static Oid
+parent_of(Snapshot snapshot, Oid table)
+{
+	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			parent = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(table));
+	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, snapshot, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return parent;
+}
+
+/*
+ * Had a table its file of now when a snapshot was taken, and was it a part of the table
+ * whose index is searched?
  */
 static bool
-is_same_table(Snapshot snapshot, Relation heap)
+is_same_table(Snapshot snapshot, Relation heap, Oid root)
 {
-	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
+	Relation	catalog;
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 	bool		result = false;
 
+	for (Oid table = RelationGetRelid(heap); table != root;)
+	{
+		table = parent_of(snapshot, table);
+		if (!OidIsValid(table))
+			return false;
+	}
+	catalog = table_open(RelationRelationId, AccessShareLock);
 	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(RelationGetRelid(heap)));
 	scan = systable_beginscan(catalog, ClassOidIndexId, true, snapshot, 1, &key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
-	{
-		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
-
-		result = form->relfilenode == heap->rd_rel->relfilenode &&
-			form->relispartition == heap->rd_rel->relispartition;
-	}
+		result = ((Form_pg_class) GETSTRUCT(tuple))->relfilenode == heap->rd_rel->relfilenode;
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 	return result;
@@ -487,17 +512,18 @@ sees_rows(Snapshot snapshot, Relation heap)
 
 /*
  * Report an error if a table, which is locked, may lack rows that the snapshot should see.
+ * It is the root, whose index is searched, or a leaf partition of that.
  *
  * The snapshot is that of the query, which then waits for the lock.  TRUNCATE, and ALTER
  * TABLE if it changes each row, leave none of the rows of before, and the new ones are
  * invisible to the snapshot.  So are those of a table that has become a partition in place
- * of another.  What copies rows as they are, such as VACUUM FULL, leaves them visible.
+ * of another, or a partition of one that has.  What copies rows as they are, such as VACUUM FULL, leaves them visible.
  */
 void
-shdup_check_table(Relation heap, Snapshot snapshot)
+shdup_check_table(Relation heap, Oid root, Snapshot snapshot)
 {
 	/* GetLatestSnapshot may not be called in parallel mode */
-	if (!is_same_table(snapshot, heap) && !sees_rows(snapshot, heap) && sees_rows(SnapshotSelf, heap))
+	if (!is_same_table(snapshot, heap, root) && !sees_rows(snapshot, heap) && sees_rows(SnapshotSelf, heap))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("table \"%s\" was rewritten after the snapshot of this query was taken",

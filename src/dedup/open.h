@@ -48,7 +48,7 @@ extern void shdup_close(ShDupOpened *target);
 extern void shdup_check_state(Relation heap, Relation index);
 extern List *shdup_index_trees(HeapTuple index, AttrNumber catalog_column);
 extern void shdup_check_snapshot(Relation index, Snapshot snapshot);
-extern void shdup_check_table(Relation heap, Snapshot snapshot);
+extern void shdup_check_table(Relation heap, Oid root, Snapshot snapshot);
 extern void shdup_become_owner(ShDupCaller *caller, Relation table);
 extern void shdup_become_caller(const ShDupCaller *caller);
 
