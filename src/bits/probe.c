@@ -199,7 +199,7 @@ shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_tab
 	if (radius < 0)
 		return;
 
-	if (radius < SHBITS_WIDTH)
+	if (radius < scheme->bits)
 	{
 		if (radius <= scheme->distance)
 			plan_within_distance(scheme, radius, plan);
@@ -289,7 +289,6 @@ allotment_cost(const ShBitsScheme *scheme, int width, bool by_table, double leav
 	for (int i = 0; i < allotment->nparts; i++)
 	{
 		int			radius = allotment->radii[i];
-		int			nbits = shbits_part_bits(width, i);
 
 		if (radius < 0)
 			continue;
@@ -304,7 +303,7 @@ allotment_cost(const ShBitsScheme *scheme, int width, bool by_table, double leav
 		allotment->searched++;
 		allotment->ranges += plan.ranges;
 		allotment->pages += plan.pages;
-		allotment->share += shbits_ball_share(nbits, radius);
+		allotment->share += shbits_ball_share(shbits_part_bits(width, i), radius);
 		cost += reading_cost(plan.ranges, plan.pages);
 	}
 	allotment->share = Min(allotment->share, 1);
@@ -324,25 +323,15 @@ allot_to_first(int radius, ShBitsAllotment *allotment)
 }
 
 /*
- * Give parts of 64 bits as much as each other: they cost the same, and the more
- * a part has, the more one more costs.  A last part of fewer bits gets no more
- * than it can be searched for by blocks without a constant bit.
+ * Give parts as much as each other: they cost the same, and the more a part has,
+ * the more one more costs.
  */
 static void
-allot_evenly(const ShBitsScheme *scheme, int width, int radius, ShBitsAllotment *allotment)
+allot_evenly(int radius, ShBitsAllotment *allotment)
 {
 	int			nparts = allotment->nparts;
-	int			last_bits = shbits_part_bits(width, nparts - 1);
 	int			left = radius + 1;
 
-	if (last_bits < SHBITS_WIDTH)
-	{
-		int			most = last_bits >= SHBITS_LEAST_BITS ? scheme->blocks * last_bits / SHBITS_WIDTH : 0;
-		int			given = Min(left / nparts, most);
-
-		allotment->radii[--nparts] = given - 1;
-		left -= given;
-	}
 	for (int i = 0; i < nparts; i++)
 	{
 		/* the first ones get one more if it cannot be divided */
@@ -376,7 +365,7 @@ shbits_allot(const ShBitsScheme *scheme, int width, int radius, bool by_table,
 		return;
 	}
 	even.nparts = allotment->nparts;
-	allot_evenly(scheme, width, radius, &even);
+	allot_evenly(radius, &even);
 	if (allotment_cost(scheme, width, by_table, leaves_per_table, rows, &even) <=
 		allotment_cost(scheme, width, by_table, leaves_per_table, rows, allotment))
 		*allotment = even;

@@ -49,18 +49,6 @@ typedef struct ShBitsAllotment
 	double		share;			/* of random fingerprints, how many are met */
 } ShBitsAllotment;
 
-/*
- * A last part of fewer bits finds too many fingerprints that are not near.
- */
-#define SHBITS_LEAST_BITS	32
-
-/* the number of bits of a part of a fingerprint of so many bits */
-static inline int
-shbits_part_bits(int width, int part)
-{
-	return Min(width - part * SHBITS_WIDTH, SHBITS_WIDTH);
-}
-
 extern void shbits_plan_probes(const ShBitsScheme *scheme, int radius,
 							   double leaves_per_table, ShBitsProbePlan *plan);
 extern bool shbits_plan_ring(const ShBitsScheme *scheme, int inner, int radius,

@@ -70,8 +70,9 @@ add_move(ShBitsTable *table, uint64 mask, int rotate)
  * which bit i stands for block i.
  */
 static void
-init_table(ShBitsTable *table, int nblocks, uint32 chosen)
+init_table(ShBitsTable *table, const ShBitsScheme *scheme, uint32 chosen)
 {
+	int			nblocks = scheme->blocks;
 	int			norder = 0;
 	int			position = SHBITS_WIDTH;	/* lowest bit used of the permuted
 											 * value */
@@ -93,8 +94,8 @@ init_table(ShBitsTable *table, int nblocks, uint32 chosen)
 	for (int i = 0; i < nblocks; i++)
 	{
 		int			block = table->order[i];
-		int			start = shbits_block_start(block, nblocks);
-		int			width = shbits_block_start(block + 1, nblocks) - start;
+		int			start = shbits_block_start(scheme, block);
+		int			width = shbits_block_start(scheme, block + 1) - start;
 
 		position -= width;
 		if (chosen & (1U << block))
@@ -107,12 +108,13 @@ init_table(ShBitsTable *table, int nblocks, uint32 chosen)
 }
 
 void
-shbits_scheme_init(ShBitsScheme *scheme, int blocks, int distance)
+shbits_scheme_init(ShBitsScheme *scheme, int bits, int blocks, int distance)
 {
 	int			nchosen = blocks - distance;
 	int			choice[SHBITS_MAX_BLOCKS];	/* ascending block numbers */
 
 	memset(scheme, 0, offsetof(ShBitsScheme, tables));
+	scheme->bits = bits;
 	scheme->blocks = blocks;
 	scheme->distance = distance;
 	scheme->ntables = shbits_ntables(blocks, distance);
@@ -127,7 +129,7 @@ shbits_scheme_init(ShBitsScheme *scheme, int blocks, int distance)
 
 		for (i = 0; i < nchosen; i++)
 			chosen |= 1U << choice[i];
-		init_table(&scheme->tables[table_no], blocks, chosen);
+		init_table(&scheme->tables[table_no], scheme, chosen);
 
 		/*
 		 * Step to the next choice in lexicographic order: advance the last
@@ -146,21 +148,21 @@ shbits_scheme_init(ShBitsScheme *scheme, int blocks, int distance)
 }
 
 /*
- * Add a hint about the numbers of blocks that make a scheme with the distance,
- * if there are any, and the advice of shbits_check_scheme.  Called within ereport,
+ * Add a hint about the numbers of blocks, up to max_blocks, that make a scheme with the
+ * distance, if there are any, and the advice of shbits_check_scheme.  Called within ereport,
  * for its side effect.
  */
 static int
-hint_at_blocks(int distance, const char *advice)
+hint_at_blocks(int max_blocks, int distance, const char *advice)
 {
 	int			least;
 	int			most;
 
-	if (distance < 0 || distance >= SHBITS_MAX_BLOCKS)
+	if (distance < 0 || distance >= max_blocks)
 		return 0;
 	/* with one block more than the distance there are "least" tables */
 	least = most = distance + 1;
-	while (most < SHBITS_MAX_BLOCKS &&
+	while (most < max_blocks &&
 		   shbits_ntables(most + 1, distance) <= SHBITS_MAX_TABLES)
 		most++;
 	if (least == most)
@@ -170,16 +172,18 @@ hint_at_blocks(int distance, const char *advice)
 }
 
 void
-shbits_check_scheme(int blocks, int distance, const char *advice)
+shbits_check_scheme(int bits, int blocks, int distance, const char *advice)
 {
+	int			max_blocks = Min(bits, SHBITS_MAX_BLOCKS);
 	int			ntables;
 
-	if (blocks < 1 || blocks > SHBITS_MAX_BLOCKS)
+	if (blocks < 1 || blocks > max_blocks)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of blocks %d is out of range", blocks),
-				 errdetail("A scheme has 1 to %d blocks.",
-						   SHBITS_MAX_BLOCKS)));
+				 bits < SHBITS_MAX_BLOCKS ?
+				 errdetail("A scheme of %d bits has 1 to %d blocks.", bits, max_blocks) :
+				 errdetail("A scheme has 1 to %d blocks.", max_blocks)));
 
 	if (distance < 0 || distance >= blocks)
 		ereport(ERROR,
@@ -188,7 +192,7 @@ shbits_check_scheme(int blocks, int distance, const char *advice)
 							   "distance %d is out of range for %d blocks",
 							   blocks, distance, blocks),
 				 errdetail("The distance must be at least 0 and less than the number of blocks."),
-				 hint_at_blocks(distance, advice)));
+				 hint_at_blocks(max_blocks, distance, advice)));
 
 	ntables = shbits_ntables(blocks, distance);
 	if (ntables > SHBITS_MAX_TABLES)
@@ -198,7 +202,7 @@ shbits_check_scheme(int blocks, int distance, const char *advice)
 						blocks, distance),
 				 errdetail("They make %d tables; at most %d are allowed.",
 						   ntables, SHBITS_MAX_TABLES),
-				 hint_at_blocks(distance, advice)));
+				 hint_at_blocks(max_blocks, distance, advice)));
 }
 
 void
@@ -213,12 +217,12 @@ shbits_check_table(const ShBitsScheme *scheme, int table_no)
 }
 
 ShBitsScheme *
-shbits_make_scheme(int blocks, int distance)
+shbits_make_scheme(int bits, int blocks, int distance)
 {
 	ShBitsScheme *scheme;
 
-	shbits_check_scheme(blocks, distance, "");
+	shbits_check_scheme(bits, blocks, distance, "");
 	scheme = palloc(shbits_scheme_size(shbits_ntables(blocks, distance)));
-	shbits_scheme_init(scheme, blocks, distance);
+	shbits_scheme_init(scheme, bits, blocks, distance);
 	return scheme;
 }

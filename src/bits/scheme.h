@@ -4,14 +4,15 @@
  *	  The permuted-block tables of Manku, Jain and Das Sarma, "Detecting
  *	  near-duplicates for web crawling" (WWW 2007).
  *
- * A scheme (m, k) cuts the 64 bits into m blocks; block i holds the bits
- * i*64/m .. (i+1)*64/m - 1, counted from the least significant.  There is a
- * table for each choice of m-k blocks, C(m,k) in all, in lexicographic order
- * of the choice.  A table permutes a fingerprint so that the chosen blocks
- * come first, as its prefix, in the most significant bits: the chosen blocks in
- * ascending order of their numbers, then the others, ascending as well.  Two
- * fingerprints within k bits differ in at most k blocks, so at least one table
- * gives them one and the same prefix.
+ * A scheme (m, k) cuts the n bits of a fingerprint, 64 or less, into m blocks;
+ * block i holds the bits i*n/m .. (i+1)*n/m - 1, counted from the least
+ * significant.  There is a table for each choice of m-k blocks, C(m,k) in all, in
+ * lexicographic order of the choice.  A table permutes a fingerprint so that the
+ * chosen blocks come first, as its prefix, in the most significant bits: the chosen
+ * blocks in ascending order of their numbers, then the others, ascending as well.
+ * With less than 64 bits, the rest of the permuted fingerprint is 0.  Two
+ * fingerprints within k bits differ in at most k blocks, so at least one table gives
+ * them one and the same prefix.
  *
  * Tables are numbered from 0.  "Fingerprint" means the original value, "key"
  * the permuted one.
@@ -26,13 +27,13 @@
 #define SHBITS_MAX_BLOCKS	16
 #define SHBITS_MAX_TABLES	256
 
-/* a wide fingerprint is several of 64 bits, its parts */
+/* a wide fingerprint has several parts of at most 64 bits */
 #define SHBITS_MAX_PARTS	64
 
 /*
  * Bits of a permuted fingerprint that one rotation puts in place.  The masks
- * of a table's moves are disjoint and cover all 64 bits; their rotations
- * differ.
+ * of a table's moves are disjoint and cover all bits that the scheme has; their
+ * rotations differ.
  */
 typedef struct ShBitsMove
 {
@@ -43,7 +44,7 @@ typedef struct ShBitsMove
 typedef struct ShBitsTable
 {
 	uint8		order[SHBITS_MAX_BLOCKS];	/* blocks, most significant first */
-	int			prefix_bits;	/* length of the prefix, 4..64 */
+	int			prefix_bits;	/* length of the prefix, 1..64 */
 	uint64		prefix_mask;	/* bits of the fingerprint in the prefix */
 	int			nmoves;			/* 1..SHBITS_MAX_BLOCKS */
 	ShBitsMove	moves[SHBITS_MAX_BLOCKS];
@@ -51,7 +52,8 @@ typedef struct ShBitsTable
 
 typedef struct ShBitsScheme
 {
-	int			blocks;			/* m, 1..SHBITS_MAX_BLOCKS */
+	int			bits;			/* n, 1..SHBITS_WIDTH */
+	int			blocks;			/* m, 1..SHBITS_MAX_BLOCKS, at most n */
 	int			distance;		/* k, 0..m-1 */
 	int			ntables;		/* C(m,k), 1..SHBITS_MAX_TABLES */
 	ShBitsTable tables[FLEXIBLE_ARRAY_MEMBER];
@@ -68,7 +70,7 @@ extern int	shbits_ntables(int blocks, int distance);
  * allowed, if the scheme cannot be used.  The advice, sentences with two spaces
  * before them or nothing, is added to a hint about the number of blocks.
  */
-extern void shbits_check_scheme(int blocks, int distance, const char *advice);
+extern void shbits_check_scheme(int bits, int blocks, int distance, const char *advice);
 
 /*
  * Raise the same error if a scheme has no table of that number.
@@ -78,23 +80,23 @@ extern void shbits_check_table(const ShBitsScheme *scheme, int table_no);
 static inline bool
 shbits_same_scheme(const ShBitsScheme *a, const ShBitsScheme *b)
 {
-	return a->blocks == b->blocks && a->distance == b->distance;
+	return a->bits == b->bits && a->blocks == b->blocks && a->distance == b->distance;
 }
 
 /*
  * Make a scheme in the current memory context.  Raises the same error if it
  * cannot be used.
  */
-extern ShBitsScheme *shbits_make_scheme(int blocks, int distance);
+extern ShBitsScheme *shbits_make_scheme(int bits, int blocks, int distance);
 
 /* Bytes of a scheme with that many tables. */
 extern Size shbits_scheme_size(int ntables);
 
 /*
- * Fill in a scheme.  blocks and distance must be usable, as above, and
+ * Fill in a scheme.  bits, blocks and distance must be usable, as above, and
  * *scheme must have shbits_scheme_size() bytes, all of which are set.
  */
-extern void shbits_scheme_init(ShBitsScheme *scheme, int blocks, int distance);
+extern void shbits_scheme_init(ShBitsScheme *scheme, int bits, int blocks, int distance);
 
 /* the number of parts of a fingerprint of so many bits */
 static inline int
@@ -103,11 +105,30 @@ shbits_nparts(int width)
 	return (width + SHBITS_WIDTH - 1) / SHBITS_WIDTH;
 }
 
-/* the least significant bit of a block; that of block m is SHBITS_WIDTH */
+/*
+ * The first bit of a part of fingerprints of so many bits, counted from the most
+ * significant.  Parts are as long as the first one, or shorter by one bit.
+ */
 static inline int
-shbits_block_start(int block, int nblocks)
+shbits_part_start(int width, int part)
 {
-	return block * SHBITS_WIDTH / nblocks;
+	int			nparts = shbits_nparts(width);
+
+	return (part * width + nparts - 1) / nparts;
+}
+
+/* the number of bits of a part; the scheme of all parts has as many as the first one */
+static inline int
+shbits_part_bits(int width, int part)
+{
+	return shbits_part_start(width, part + 1) - shbits_part_start(width, part);
+}
+
+/* the least significant bit of a block; that of block m is the number of bits */
+static inline int
+shbits_block_start(const ShBitsScheme *scheme, int block)
+{
+	return block * scheme->bits / scheme->blocks;
 }
 
 static inline uint64

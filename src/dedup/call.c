@@ -475,8 +475,8 @@ choose_table(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShPairsQuery *query
 
 	if (!has_blocks && !has_table)
 		return;
-	scheme = shbits_make_scheme(has_blocks ? PG_GETARG_INT32(spec->blocks - 1) : query->distance + 1,
-								query->distance);
+	scheme = shbits_make_scheme(SHBITS_WIDTH, has_blocks ? PG_GETARG_INT32(spec->blocks - 1) :
+								query->distance + 1, query->distance);
 	if (has_table)
 	{
 		query->table = PG_GETARG_INT32(spec->table_no - 1);

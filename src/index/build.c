@@ -370,7 +370,8 @@ shidx_build_worker(dsm_segment *seg, shm_toc *toc)
 
 	InstrStartParallelQuery();
 	participate(shared, shm_toc_lookup(toc, KEY_ROOTS, false), heap, index, info, table_scan,
-				shbits_make_scheme(shared->blocks, shared->distance),
+				shbits_make_scheme(shbits_part_bits(shared->width, 0), shared->blocks,
+								   shared->distance),
 				ParallelWorkerNumber + 1, false);
 	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
 

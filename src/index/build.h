@@ -19,8 +19,9 @@
 #include "index/tree.h"
 #include "type/simhash.h"
 
-#define SHIDX_DEFAULT_BLOCKS			4	/* of each part */
+#define SHIDX_DEFAULT_BLOCKS			4	/* of each part, if it has 48 bits */
 #define SHIDX_DEFAULT_DISTANCE			SIMHASH_NEAR_RADIUS
+#define SHIDX_LEAST_BLOCK				12	/* bits of a block, by default */
 
 /* what CREATE INDEX ... WITH (...) sets */
 typedef struct ShIdxOptions
@@ -30,6 +31,13 @@ typedef struct ShIdxOptions
 	int			distance;		/* -1 if not set */
 	int			fillfactor;		/* percent of a leaf filled by a build */
 } ShIdxOptions;
+
+/* the blocks of a part of so many bits: more would be worth little for what they take */
+static inline int
+shidx_default_blocks(int bits)
+{
+	return Max(Min(bits / SHIDX_LEAST_BLOCK, SHIDX_DEFAULT_BLOCKS), 1);
+}
 
 /* phases of a build, as pg_stat_progress_create_index shows them */
 #define SHIDX_PHASE_SCAN			2
@@ -51,7 +59,7 @@ typedef struct ShIdxBuild
 {
 	Relation	index;
 	int			width;			/* of the fingerprints, in bits */
-	int			nparts;			/* of 64 bits each */
+	int			nparts;			/* of these */
 	const ShBitsScheme *scheme; /* of each part */
 	int			fillfactor;		/* of leaves, in percent */
 	double		rows;			/* with a fingerprint */

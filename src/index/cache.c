@@ -73,7 +73,8 @@ metapage_problem(Relation index, Page page)
 	if (!shtype_is_width(meta->width) || (width > 0 && meta->width != width))
 		return gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u");
 	ntables = shbits_ntables(meta->blocks, meta->distance);
-	if (ntables < 1 || ntables > SHBITS_MAX_TABLES || meta->ntrees > SHIDX_MAX_TREES ||
+	if (meta->blocks > shbits_part_bits(meta->width, 0) || ntables < 1 ||
+		ntables > SHBITS_MAX_TABLES || meta->ntrees > SHIDX_MAX_TREES ||
 		meta->ntrees != shbits_nparts(meta->width) * ntables + 1)
 		return gettext_noop("index \"%s\" has an impossible scheme in the metapage, block %u");
 	for (int i = 0; i < meta->ntrees; i++)
@@ -132,7 +133,8 @@ shidx_read_cache(Relation index)
 	/* one chunk: the relcache frees it with a plain pfree */
 	cache = MemoryContextAllocZero(index->rd_indexcxt, trees_end + scheme_size);
 	cache->scheme = (ShBitsScheme *) ((char *) cache + trees_end);
-	shbits_scheme_init(cache->scheme, meta->blocks, meta->distance);
+	shbits_scheme_init(cache->scheme, shbits_part_bits(meta->width, 0), meta->blocks,
+					   meta->distance);
 	cache->width = meta->width;
 	cache->ntrees = ntrees;
 	cache->nblocks = RelationGetNumberOfBlocks(index);

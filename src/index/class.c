@@ -6,7 +6,7 @@
  *
  * The values of the last column are fingerprints, unless the operator class has a
  * support function that computes fingerprints of them (src/README.md, section 2).  A
- * fingerprint of type simhash_bits is cut into parts of 64 bits, each of which is
+ * fingerprint of type simhash_bits is cut into parts of at most 64 bits, each of which is
  * stored like a fingerprint of its own.
  *
  *-------------------------------------------------------------------------

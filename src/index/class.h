@@ -55,7 +55,7 @@ typedef struct ShIdxFingerprinter
 	bool		direct;			/* values are fingerprints of 64 bits by value */
 	bool		wide;			/* fingerprints are of type simhash_bits */
 	int			width;			/* of the fingerprints, in bits */
-	int			nparts;			/* of 64 bits each */
+	int			nparts;			/* of these */
 	const char *index;			/* its name */
 
 	MemoryContext home;			/* where the fingerprinter was made */

@@ -445,7 +445,9 @@ plan_work(const IndexOptInfo *info, const ScanShape *shape, bool ordered)
 
 	if (info->hypothetical)
 	{
-		ShBitsScheme *scheme = shbits_make_scheme(SHIDX_DEFAULT_BLOCKS, SHIDX_DEFAULT_DISTANCE);
+		int			bits = shbits_part_bits(shape->width, 0);
+		int			blocks = shidx_default_blocks(bits);
+		ShBitsScheme *scheme = shbits_make_scheme(bits, blocks, blocks - 1);
 
 		plan_by_scheme(scheme, info, shape, ordered, &work);
 		pfree(scheme);

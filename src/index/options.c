@@ -97,7 +97,7 @@ shidx_options(Datum reloptions, bool validate)
 				 errdetail("The distance must be less than the number of blocks, by default %d for each %d bits; of fingerprints of more than %d bits it is that number minus 1.",
 						   SHIDX_DEFAULT_BLOCKS, SHBITS_WIDTH, SHBITS_WIDTH),
 				 errhint("Leave out the option distance." ADVICE)));
-	shbits_check_scheme(options->blocks > 0 ? options->blocks : SHIDX_DEFAULT_BLOCKS,
+	shbits_check_scheme(SHBITS_WIDTH, options->blocks > 0 ? options->blocks : SHIDX_DEFAULT_BLOCKS,
 						options->distance >= 0 ? options->distance : SHIDX_DEFAULT_DISTANCE,
 						ADVICE);
 	return (bytea *) options;
@@ -119,23 +119,23 @@ get_set_options(Relation index)
 }
 
 /*
- * The blocks of an index of fingerprints of 64 bits, whose distance is one less,
- * if nothing else is set.
+ * The blocks of an index of fingerprints of so many bits, at most 64, whose distance is
+ * one less, if nothing else is set.
  *
  * A class that computes fingerprints has lookups of one radius only.  If it is
  * large, more blocks make less work: those that a lookup must find may differ in
  * fewer bits, and so have fewer values.
  */
 static int
-default_blocks(Relation index)
+default_blocks(Relation index, int width)
 {
 	int			column = shidx_fp_column(index);
 	int			radius;
 
-	if (!shidx_computes_fingerprints(index) ||
+	if (width < SHBITS_WIDTH || !shidx_computes_fingerprints(index) ||
 		!OidIsValid(shidx_near_operator(index->rd_opfamily[column],
 										index->rd_opcintype[column], &radius)))
-		return SHIDX_DEFAULT_BLOCKS;
+		return shidx_default_blocks(width);
 	return Min(Max(radius / 2, SHIDX_DEFAULT_BLOCKS), MOST_DEFAULT_BLOCKS);
 }
 
@@ -149,13 +149,14 @@ fill_in(Relation index, int width, ShIdxOptions options)
 
 	if (options.blocks == 0 && options.distance < 0 && nparts == 1)
 	{
-		options.blocks = default_blocks(index);
+		options.blocks = default_blocks(index, width);
 		options.distance = options.blocks - 1;
 	}
 	if (options.blocks == 0)
-		options.blocks = nparts * SHIDX_DEFAULT_BLOCKS;
+		options.blocks = nparts == 1 ? SHIDX_DEFAULT_BLOCKS :
+			nparts * shidx_default_blocks(shbits_part_bits(width, 0));
 	if (options.distance < 0)
-		options.distance = nparts > 1 ? options.blocks - 1 : SHIDX_DEFAULT_DISTANCE;
+		options.distance = width == SHBITS_WIDTH ? SHIDX_DEFAULT_DISTANCE : options.blocks - 1;
 	return options;
 }
 
@@ -181,15 +182,16 @@ max_blocks(int nparts)
 }
 
 /*
- * Do options make a scheme for each of so many parts?
+ * Do options make a scheme for each part of fingerprints of so many bits?
  */
 static bool
-make_scheme(const ShIdxOptions *options, int nparts)
+make_scheme(const ShIdxOptions *options, int width)
 {
+	int			nparts = shbits_nparts(width);
 	int			ntables = shbits_ntables(options->blocks, options->distance);
 
 	if (nparts == 1)
-		return ntables >= 1 && ntables <= SHBITS_MAX_TABLES;
+		return options->blocks <= width && ntables >= 1 && ntables <= SHBITS_MAX_TABLES;
 	return options->blocks % nparts == 0 && options->blocks <= nparts * max_blocks(nparts) &&
 		options->distance == options->blocks - 1;
 }
@@ -274,7 +276,7 @@ options_for_build(Relation heap, Relation index, bool concurrent, int width)
 	ShIdxOptions options = shidx_get_options(index, width);
 	ShIdxOptions defaults = {.blocks = 0,.distance = -1};
 
-	if (make_scheme(&options, shbits_nparts(width)) || !shidx_is_emptied(heap, index, concurrent))
+	if (make_scheme(&options, width) || !shidx_is_emptied(heap, index, concurrent))
 		return options;
 	defaults = fill_in(index, width, defaults);
 	ereport(WARNING,
@@ -309,8 +311,8 @@ shidx_make_scheme(Relation heap, Relation index, bool concurrent, int width)
 							options.distance, options.blocks),
 					 errhint("Set the option distance as well, such as distance = %d." ADVICE,
 							 options.blocks - 1)));
-		shbits_check_scheme(options.blocks, options.distance, ADVICE);
-		return shbits_make_scheme(options.blocks, options.distance);
+		shbits_check_scheme(width, options.blocks, options.distance, ADVICE);
+		return shbits_make_scheme(width, options.blocks, options.distance);
 	}
 	if (options.blocks % nparts != 0 || options.blocks > nparts * most)
 		ereport(ERROR,
@@ -328,7 +330,8 @@ shidx_make_scheme(Relation heap, Relation index, bool concurrent, int width)
 				 errdetail("The distance of fingerprints of more than %d bits is the number of blocks minus 1.",
 						   SHBITS_WIDTH),
 				 errhint("Leave out the option distance.")));
-	return shbits_make_scheme(options.blocks / nparts, options.blocks / nparts - 1);
+	return shbits_make_scheme(shbits_part_bits(width, 0), options.blocks / nparts,
+							  options.blocks / nparts - 1);
 }
 
 /*

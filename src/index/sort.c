@@ -376,7 +376,7 @@ shidx_sort_start(ShIdxSort *sort)
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
 
 	/* with a scheme of one block, fingerprints are not permuted */
-	shidx_sort_start_table(sort, &shbits_make_scheme(1, 0)->tables[0]);
+	shidx_sort_start_table(sort, &shbits_make_scheme(SHBITS_WIDTH, 1, 0)->tables[0]);
 	MemoryContextSwitchTo(old);
 }
 

@@ -89,6 +89,8 @@ static void
 check_leaf(Checker *checker, const ShIdxWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
+	const ShBitsScheme *scheme = checker->scheme;
+	const ShBitsTable *table = &scheme->tables[checker->tree % scheme->ntables];
 	ShIdxSortedEntry entries[SHIDX_MAX_ENTRIES];
 	int			count = shidx_sort_entries(page, entries);
 	bool		is_null_tree = checker->tree == checker->ntrees;
@@ -117,9 +119,10 @@ check_leaf(Checker *checker, const ShIdxWalk *walk)
 		uint64		row[] = {key.group, key.fp, key.tid};
 
 		if (!is_null_tree)
-			row[1] = shbits_unpermute(&checker->scheme->tables[checker->tree %
-															   checker->scheme->ntables],
-									  key.fp);
+			row[1] = shbits_unpermute(table, key.fp);
+		if (!is_null_tree && shbits_permute(table, row[1]) != key.fp)
+			shidx_report_corrupted(checker->index, walk->block,
+								   "index \"%s\" has a fingerprint of too many bits at block %u");
 		if (!is_in_heap(checker, key.tid))
 			shidx_report_corrupted(checker->index, walk->block,
 								   "index \"%s\" has an entry for a row that the table cannot have at block %u");

@@ -43,7 +43,7 @@ keep_scheme(FmgrInfo *flinfo, ShBitsScheme **kept, int blocks, int distance)
 		ShBitsScheme *previous = scheme;
 		MemoryContext old = MemoryContextSwitchTo(flinfo->fn_mcxt);
 
-		scheme = shbits_make_scheme(blocks, distance);
+		scheme = shbits_make_scheme(SHBITS_WIDTH, blocks, distance);
 		MemoryContextSwitchTo(old);
 		*kept = scheme;
 		if (previous != NULL)
@@ -116,7 +116,8 @@ Datum
 simhash_tables(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	ShBitsScheme *scheme = shbits_make_scheme(PG_GETARG_INT32(0), PG_GETARG_INT32(1));
+	ShBitsScheme *scheme = shbits_make_scheme(SHBITS_WIDTH, PG_GETARG_INT32(0),
+											  PG_GETARG_INT32(1));
 
 	InitMaterializedSRF(fcinfo, 0);
 

@@ -66,16 +66,9 @@ typedef struct Estimates
 	/* of the pairs of the sample, how many differ in so many bits of a word */
 	int			(*counts)[SHBITS_WIDTH + 1];
 
-	/* costs of a word of 64 bits by radius, or -1 */
+	/* costs of a word by radius, or -1 */
 	double		even[SHBITS_WIDTH + 1];
 } Estimates;
-
-/* the number of bits of a word */
-static int
-word_bits(int width, int word)
-{
-	return Min(width - word * SHBITS_WIDTH, SHBITS_WIDTH);
-}
 
 /*
  * Sample some pairs, and count for each word in how many bits they differ.
@@ -114,7 +107,7 @@ take_sample(const ShPairsSets *sets, Estimates *estimates)
 static double
 fraction_within(const ShPairsSets *sets, const Estimates *estimates, int word, int radius)
 {
-	int			nbits = word_bits(sets->width, word);
+	int			nbits = shbits_part_bits(sets->width, word);
 	double		count = 0;
 
 	if (radius >= nbits)
@@ -130,22 +123,16 @@ fraction_within(const ShPairsSets *sets, const Estimates *estimates, int word, i
 static double
 word_cost(const ShPairsSets *sets, Estimates *estimates, int word, int radius)
 {
-	int			nbits = word_bits(sets->width, word);
-	double		cost;
+	int			nbits = shbits_part_bits(sets->width, word);
 
 	if (radius < 0)
 		return 0;
 	if (radius >= nbits)
 		return INFINITY;
-	if (nbits < SHBITS_WIDTH)
-		cost = shpairs_even_cost(&estimates->keys, nbits, radius);
-	else
-	{
-		if (estimates->even[radius] < 0)
-			estimates->even[radius] = shpairs_even_cost(&estimates->keys, nbits, radius);
-		cost = estimates->even[radius];
-	}
-	return cost + (double) (sets->a->nkeys + sets->b->nkeys) * COST_OF_SORTING +
+	/* a word may be longer than another by one bit, which makes little difference */
+	if (estimates->even[radius] < 0)
+		estimates->even[radius] = shpairs_even_cost(&estimates->keys, nbits, radius);
+	return estimates->even[radius] + (double) (sets->a->nkeys + sets->b->nkeys) * COST_OF_SORTING +
 		fraction_within(sets, estimates, word, radius) * estimates->comparisons *
 		COST_OF_CANDIDATE;
 }
@@ -216,7 +203,7 @@ shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets)
 		plan->nwords = 1;
 		plan->words[0] = 0;
 		plan->radii[0] = sets->distance;
-		plan->cost = shpairs_even_cost(&estimates.keys, SHBITS_WIDTH, sets->distance);
+		plan->cost = shpairs_even_cost(&estimates.keys, sets->width, sets->distance);
 		plan->cost_of_helping = WORTH_SORTING * SHPAIRS_COST_OF_KEY *
 			(double) shpairs_count_keys(sets);
 		return;

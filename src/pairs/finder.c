@@ -88,7 +88,8 @@ wants_groups(const ShPairsQuery *query)
 	if (query->nsides > 1)
 		entries = 2 * Max(entries, query->inputs[1].most);
 	return query->distance > 0 &&
-		(query->distance >= SHBITS_MAX_BLOCKS || shpairs_bucket_fits(entries));
+		(query->distance >= Min(query->inputs[0].width, SHBITS_MAX_BLOCKS) ||
+		 shpairs_bucket_fits(entries));
 }
 
 /*
@@ -126,6 +127,7 @@ plan_walks(Finder *finder)
 {
 	ShPairsQuery *query = finder->query;
 	const ShBitsScheme *scheme = query->scheme != NULL ? query->scheme : choose_scheme(query);
+	int			bits = shbits_part_bits(query->inputs[0].width, 0);
 	double		entries;
 	bool		walks = scheme != NULL;
 
@@ -138,8 +140,8 @@ plan_walks(Finder *finder)
 	{
 		walks = !wants_groups(query);
 		/* the fewest sorts */
-		scheme = walks ? shbits_make_scheme(query->distance + 1, query->distance) :
-			shbits_make_scheme(1, 0);
+		scheme = walks ? shbits_make_scheme(bits, query->distance + 1, query->distance) :
+			shbits_make_scheme(bits, 1, 0);
 	}
 	for (int i = 0; i < query->nsides; i++)
 		shpairs_input_use(&query->inputs[i], scheme);

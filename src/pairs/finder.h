@@ -40,7 +40,7 @@ typedef struct ShPairsWords ShPairsWords;
 typedef struct ShPairsInput
 {
 	int			width;			/* of the fingerprints, in bits */
-	int			nwords;			/* of 64 bits each */
+	int			nwords;			/* parts of these, as in an index */
 	bool		grouped;		/* there are columns before the fingerprint */
 	double		entries;		/* about; 0 if unknown */
 	double		most;			/* and at most */

@@ -75,7 +75,7 @@ blocks_to_use(const ShBitsScheme *scheme, double entries)
 	int			used = 1;
 
 	while (used < most &&
-		   !shpairs_bucket_fits(SKEW * ldexp(entries, -(used * SHBITS_WIDTH / scheme->blocks))))
+		   !shpairs_bucket_fits(SKEW * ldexp(entries, -(shbits_block_start(scheme, used)))))
 		used++;
 	return used;
 }
@@ -87,8 +87,8 @@ bits_of_blocks(const ShBitsScheme *scheme, const ShBitsTable *table, int nblocks
 	int			bits = 0;
 
 	for (int i = 0; i < nblocks; i++)
-		bits += shbits_block_start(table->order[i] + 1, scheme->blocks) -
-			shbits_block_start(table->order[i], scheme->blocks);
+		bits += shbits_block_start(scheme, table->order[i] + 1) -
+			shbits_block_start(scheme, table->order[i]);
 	return bits;
 }
 

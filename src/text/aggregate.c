@@ -265,5 +265,5 @@ simhash_minhash_bits_agg_result(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	shtext_sketch_state_read(PG_GETARG_BYTEA_PP(0), &sketch);
 	shtext_sketch_result(&sketch, result);
-	PG_RETURN_BYTEA_P(shtype_join_bits(result, sketch.width));
+	PG_RETURN_BYTEA_P(shtype_bits_of_words(result, sketch.width));
 }

@@ -102,7 +102,7 @@ wide_result(MethodState *state, Datum *result)
 	ShFingerprint parts[SHBITS_MAX_PARTS];
 	bool		found = shtext_sketch_result(&state->sketch, parts);
 
-	*result = PointerGetDatum(shtype_join_bits(parts, state->sketch.width));
+	*result = PointerGetDatum(shtype_bits_of_words(parts, state->sketch.width));
 	shtext_sketch_free(&state->sketch);
 	return found;
 }

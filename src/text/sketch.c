@@ -139,12 +139,8 @@ shtext_sketch_merge(ShTextSketch *sketch, const ShTextSketch *other)
 bool
 shtext_sketch_result(const ShTextSketch *sketch, ShFingerprint *parts)
 {
-	int			rest = sketch->width % SHBITS_WIDTH;
-
 	for (int p = 0; p < sketch->nparts; p++)
 		parts[p] = shtext_kernels->last_bits(sketch->parts[p].values, sketch->parts[p].visits,
 											 sketch->parts[p].empty);
-	if (rest > 0)
-		parts[sketch->nparts - 1] >>= SHBITS_WIDTH - rest;
 	return sketch->parts[0].empty != PG_UINT64_MAX;
 }

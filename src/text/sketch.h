@@ -43,9 +43,9 @@ extern void shtext_sketch_add_to_part(ShTextSketchPart *part, const uint64 *numb
 extern void shtext_sketch_merge(ShTextSketch *sketch, const ShTextSketch *other);
 
 /*
- * Get the fingerprint, in parts of 64 bits; of the last one, the bits that there
- * are come lowest.  Bit i of a part is the last bit of minimum i.  Returns false
- * if the set is empty.
+ * Get the fingerprint, in parts of 64 bits, of the last of which it may have the first
+ * bits only.  Bit i of a part is the last bit of minimum i.  Returns false if the set is
+ * empty.
  */
 extern bool shtext_sketch_result(const ShTextSketch *sketch, ShFingerprint *parts);
 

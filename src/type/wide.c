@@ -68,27 +68,50 @@ shtype_bits_distance(const uint8 *a, int a_bytes, const uint8 *b, int b_bytes)
 void
 shtype_split_bits(const uint8 *bytes, int width, uint64 *parts)
 {
-	int			nbytes = width / BITS_PER_BYTE;
-	int			per_part = SHBITS_WIDTH / BITS_PER_BYTE;
+	uint128		bits = 0;
+	int			nbits = 0;		/* that belong to no part yet, the least
+								 * significant ones */
+	int			wanted = shbits_part_bits(width, 0);
+	int			part = 0;
 
-	memset(parts, 0, shbits_nparts(width) * sizeof(uint64));
-	for (int i = 0; i < nbytes; i++)
-		parts[i / per_part] = parts[i / per_part] << BITS_PER_BYTE | bytes[i];
+	for (int i = 0; i < width / BITS_PER_BYTE; i++)
+	{
+		bits = bits << BITS_PER_BYTE | bytes[i];
+		nbits += BITS_PER_BYTE;
+		if (nbits < wanted)
+			continue;
+		nbits -= wanted;
+		parts[part++] = (uint64) (bits >> nbits);
+		bits &= (1 << nbits) - 1;
+		wanted = shbits_part_bits(width, part);
+	}
 }
 
 bytea *
 shtype_join_bits(const uint64 *parts, int width)
 {
 	uint8		bytes[SIMHASH_BITS_MAX_BYTES];
+	uint128		bits = 0;
+	int			nbits = 0;		/* that have not become bytes */
+	int			nbytes = 0;
+
+	for (int part = 0; part < shbits_nparts(width); part++)
+	{
+		bits = bits << shbits_part_bits(width, part) | parts[part];
+		nbits += shbits_part_bits(width, part);
+		for (; nbits >= BITS_PER_BYTE; nbits -= BITS_PER_BYTE)
+			bytes[nbytes++] = (uint8) (bits >> (nbits - BITS_PER_BYTE));
+	}
+	return shtype_new_bits(bytes, nbytes);
+}
+
+bytea *
+shtype_bits_of_words(const uint64 *words, int width)
+{
+	uint8		bytes[SIMHASH_BITS_MAX_BYTES];
 	int			nbytes = width / BITS_PER_BYTE;
-	int			per_part = SHBITS_WIDTH / BITS_PER_BYTE;
 
 	for (int i = 0; i < nbytes; i++)
-	{
-		int			part = i / per_part;
-		int			end = Min((part + 1) * per_part, nbytes);
-
-		bytes[i] = (uint8) (parts[part] >> (end - 1 - i) * BITS_PER_BYTE);
-	}
+		bytes[i] = (uint8) (words[i / 8] >> (56 - i % 8 * 8));
 	return shtype_new_bits(bytes, nbytes);
 }

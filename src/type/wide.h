@@ -134,14 +134,17 @@ extern int	shtype_bits_distance(const uint8 *a, int a_bytes, const uint8 *b, int
 SHCOMPAT_NORETURN extern void shtype_report_widths(int a_bits, int b_bits);
 
 /*
- * Cut a fingerprint of so many bits into its parts.  The first one has the most
- * significant bits.  If the last one has less than 64, they are its least
- * significant ones, and the others are 0.
+ * Cut a fingerprint of so many bits into its parts (shbits_part_bits).  The first one has
+ * the most significant bits.  If a part has less than 64, they are its least significant
+ * ones, and the others are 0.
  */
 extern void shtype_split_bits(const uint8 *bytes, int width, uint64 *parts);
 
 /* The fingerprint that has been cut into these parts, palloc'd. */
 extern bytea *shtype_join_bits(const uint64 *parts, int width);
+
+/* The fingerprint that the first bits of words of 64 bits are, palloc'd. */
+extern bytea *shtype_bits_of_words(const uint64 *words, int width);
 
 /*
  * Is a type the one of this length with this function for input, which is one of the

@@ -221,7 +221,7 @@ fuzz_metapage(void)
 
 	desc->natts = 1;
 	index.rd_att = desc;
-	shbits_scheme_init(scheme, blocks, distance);
+	shbits_scheme_init(scheme, shbits_part_bits(width, 0), blocks, distance);
 	if (shbits_nparts(width) * scheme->ntables + 1 > SHIDX_MAX_TREES)
 		return;
 	shidx_init_metapage(block->data, scheme, width, 1);
@@ -239,7 +239,7 @@ fuzz_metapage(void)
 	for (int i = 0; i < cache->scheme->ntables; i++)
 	{
 		const ShBitsTable *table = &cache->scheme->tables[i];
-		uint64		fp = take_integer(8);
+		uint64		fp = take_integer(8) >> (64 - cache->scheme->bits);
 
 		require(shbits_unpermute(table, shbits_permute(table, fp)) == fp);
 	}

@@ -299,6 +299,25 @@ like($result{check}, qr/^XX002 .*"a_fp" has a dead mark without an entry/, 'mark
 	$file = $file_of_a;
 }
 
+# Of fewer than 64 bits, a stored fingerprint ends with zeros.
+{
+	local $statement{check} = q{SELECT simhash_index_check('c_fp')};
+	$node->start;
+	$node->safe_psql('postgres', q{
+		CREATE TABLE c (fp simhash_bits(48));
+		INSERT INTO c SELECT substr(decode(md5(i::text), 'hex'), 1, 6)::simhash_bits FROM generate_series(1, 100) i;
+		CREATE INDEX c_fp ON c USING simhash (fp)});
+	my $file_of_a = $file;
+	$file = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('c_fp')");
+	$node->stop;
+	my $image = slurp_file($file);
+	is({ results_with($image, 'check') }->{check}, '', 'an index of 48 bits is sound');
+	substr($image, $block_size + 24, 1) = "\1";
+	like({ results_with($image, 'check') }->{check},
+		qr/^XX002 index "c_fp" has a fingerprint of too many bits at block 1$/, 'bits beyond the 48: check complains');
+	$file = $file_of_a;
+}
+
 # a file cut short
 is_handled('half a file', substr($sound, 0, int($pages / 2) * $block_size));
 

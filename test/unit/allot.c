@@ -22,16 +22,12 @@ static bool
 leaves_nothing_out(const ShBitsAllotment *allotment, int width, int radius)
 {
 	int			least = 0;
-	int			left = width;
 
 	for (int i = 0; i < allotment->nparts; i++)
 	{
-		int			nbits = Min(left, SHBITS_WIDTH);
-
-		if (allotment->radii[i] >= nbits)
+		if (allotment->radii[i] >= shbits_part_bits(width, i))
 			return true;
 		least += allotment->radii[i] + 1;
-		left -= nbits;
 	}
 	return least > radius;
 }
@@ -54,9 +50,37 @@ is_sensible(const ShBitsAllotment *allotment)
 		allotment->pages > 0 && allotment->share > 0 && allotment->share <= 1;
 }
 
-static void
-check_width(const ShBitsScheme *scheme, int width, bool *complete, bool *sensible)
+/*
+ * Are the parts as long as each other, or shorter than the first one by one bit?
+ */
+static bool
+parts_are_even(int width)
 {
+	int			nparts = shbits_nparts(width);
+	int			first = shbits_part_bits(width, 0);
+
+	for (int i = 1; i < nparts; i++)
+	{
+		int			shorter = first - shbits_part_bits(width, i);
+
+		if (shorter != 0 && shorter != 1)
+			return false;
+	}
+	return shbits_part_start(width, 0) == 0 && shbits_part_start(width, nparts) == width &&
+		first <= SHBITS_WIDTH && (nparts - 1) * SHBITS_WIDTH < width;
+}
+
+/*
+ * The scheme is that of the blocks and the distance, for the parts of the width.
+ */
+static void
+check_width(int blocks, int distance, int width, bool *complete, bool *sensible)
+{
+	ShBitsScheme *scheme = malloc(shbits_scheme_size(shbits_ntables(blocks, distance)));
+
+	if (scheme == NULL)
+		bail_out("out of memory");
+	shbits_scheme_init(scheme, shbits_part_bits(width, 0), blocks, distance);
 	for (int size = 0; size < lengthof(sizes); size++)
 	{
 		for (int by_table = 0; by_table < 2; by_table++)
@@ -72,28 +96,32 @@ check_width(const ShBitsScheme *scheme, int width, bool *complete, bool *sensibl
 			}
 		}
 	}
+	free(scheme);
 }
 
 int
 main(void)
 {
 	static const int schemes[][2] = {{1, 0}, {4, 3}, {6, 2}, {16, 1}};
+	bool		even = true;
+
+	for (int width = 1; width <= 4096; width++)
+		even &= parts_are_even(width);
+	report(even, "parts", "are as long as each other");
 
 	for (int i = 0; i < lengthof(schemes); i++)
 	{
 		int			blocks = schemes[i][0];
 		int			distance = schemes[i][1];
-		ShBitsScheme *scheme = malloc(shbits_scheme_size(shbits_ntables(blocks, distance)));
 		char		subject[64];
 		bool		complete = true;
 		bool		sensible = true;
 
-		if (scheme == NULL)
-			bail_out("out of memory");
-		shbits_scheme_init(scheme, blocks, distance);
 		for (int width = 8; width <= 4096; width += width < 640 ? 8 : 432)
-			check_width(scheme, width, &complete, &sensible);
-		free(scheme);
+		{
+			if (blocks <= width)
+				check_width(blocks, distance, width, &complete, &sensible);
+		}
 		snprintf(subject, sizeof(subject), "%d blocks a part, distance %d", blocks, distance);
 		report(complete, subject, "nothing within a radius is left out");
 		report(sensible, subject, "what it takes to search is counted");

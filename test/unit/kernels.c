@@ -385,6 +385,7 @@ choice_follows(const ShBitsTable *a, const ShBitsTable *b, int nchosen)
 static bool
 table_is_well_formed(const ShBitsScheme *scheme, const ShBitsTable *table)
 {
+	int			n = scheme->bits;
 	int			m = scheme->blocks;
 	int			nchosen = m - scheme->distance;
 	uint32		seen = 0;
@@ -407,7 +408,7 @@ table_is_well_formed(const ShBitsScheme *scheme, const ShBitsTable *table)
 	{
 		int			block = table->order[i];
 
-		for (int bit = block * 64 / m; bit < (block + 1) * 64 / m; bit++)
+		for (int bit = block * n / m; bit < (block + 1) * n / m; bit++)
 			prefix_mask |= UINT64CONST(1) << bit;
 	}
 	if (table->prefix_mask != prefix_mask ||
@@ -428,13 +429,14 @@ table_is_well_formed(const ShBitsScheme *scheme, const ShBitsTable *table)
 		}
 		covered |= table->moves[i].mask;
 	}
-	return covered == PG_UINT64_MAX;
+	return covered == PG_UINT64_MAX << (64 - n);
 }
 
 /* Permute bit by bit, straight from the definition. */
 static uint64
 naive_permute(const ShBitsScheme *scheme, const ShBitsTable *table, uint64 fp)
 {
+	int			n = scheme->bits;
 	int			m = scheme->blocks;
 	uint64		result = 0;
 
@@ -442,20 +444,20 @@ naive_permute(const ShBitsScheme *scheme, const ShBitsTable *table, uint64 fp)
 	{
 		int			block = table->order[i];
 
-		for (int bit = (block + 1) * 64 / m - 1; bit >= block * 64 / m; bit--)
+		for (int bit = (block + 1) * n / m - 1; bit >= block * n / m; bit--)
 			result = (result << 1) | ((fp >> bit) & 1);
 	}
-	return result;
+	return result << (64 - n);
 }
 
 static void
-test_scheme(int blocks, int distance)
+test_scheme(int bits, int blocks, int distance)
 {
 	int			ntables = shbits_ntables(blocks, distance);
 	Size		size = shbits_scheme_size(ntables);
 	char	   *memory = malloc(size + 1);
 	ShBitsScheme *scheme = (ShBitsScheme *) memory;
-	char		subject[40];
+	char		subject[64];
 	char		what[100];
 	bool		formed = true;
 	bool		permutes = true;
@@ -464,10 +466,10 @@ test_scheme(int blocks, int distance)
 	if (memory == NULL)
 		bail_out("out of memory");
 	memset(memory, 0x5a, size + 1);
-	shbits_scheme_init(scheme, blocks, distance);
+	shbits_scheme_init(scheme, bits, blocks, distance);
 
 	formed &= memory[size] == 0x5a;
-	formed &= scheme->blocks == blocks && scheme->distance == distance &&
+	formed &= scheme->bits == bits && scheme->blocks == blocks && scheme->distance == distance &&
 		scheme->ntables == ntables;
 	for (int t = 0; t < ntables; t++)
 	{
@@ -481,9 +483,9 @@ test_scheme(int blocks, int distance)
 	{
 		const ShBitsTable *table = &scheme->tables[t];
 
-		for (int i = 0; i < 64 + 20; i++)
+		for (int i = 0; i < bits + 20; i++)
 		{
-			uint64		fp = i < 64 ? UINT64CONST(1) << i : next_random();
+			uint64		fp = i < bits ? UINT64CONST(1) << i : next_random() >> (64 - bits);
 			uint64		key = shbits_permute(table, fp);
 
 			permutes &= key == naive_permute(scheme, table, fp);
@@ -494,8 +496,8 @@ test_scheme(int blocks, int distance)
 	/* what differs in at most distance bits has a prefix in common */
 	for (int i = 0; i < 500; i++)
 	{
-		uint64		a = next_random();
-		uint64		b = flip_bits(a, i % (distance + 1));
+		uint64		a = next_random() >> (64 - bits);
+		uint64		b = flip_low_bits(a, i % (distance + 1), bits);
 		bool		found = false;
 
 		for (int t = 0; t < ntables && !found; t++)
@@ -509,7 +511,7 @@ test_scheme(int blocks, int distance)
 		agrees &= found;
 	}
 
-	snprintf(subject, sizeof(subject), "scheme (%d,%d)", blocks, distance);
+	snprintf(subject, sizeof(subject), "scheme (%d,%d) of %d bits", blocks, distance, bits);
 	snprintf(what, sizeof(what), "%d tables, %s%s%s", ntables,
 			 formed ? "well formed" : "MALFORMED",
 			 permutes ? ", permute and invert" : ", DO NOT PERMUTE",
@@ -576,18 +578,25 @@ main(void)
 	single = malloc(shbits_scheme_size(1));
 	if (single == NULL)
 		bail_out("out of memory");
-	shbits_scheme_init(single, 1, 0);
+	shbits_scheme_init(single, SHBITS_WIDTH, 1, 0);
 	report(single->tables[0].nmoves == 1 && single->tables[0].moves[0].rotate == 0 &&
 		   single->tables[0].prefix_bits == 64,
 		   "scheme (1,0)", "is the identity in one move");
 	free(single);
 
+	/* around whole bytes */
+	for (int bits = 1; bits < SHBITS_WIDTH; bits += bits % 8 == 1 ? 6 : 1)
+	{
+		test_scheme(bits, 1, 0);
+		test_scheme(bits, Min(bits, 4), Min(bits, 4) - 1);
+		test_scheme(bits, Min(bits, 16), Min(bits, 16) / 8);
+	}
 	for (int blocks = 1; blocks <= SHBITS_MAX_BLOCKS; blocks++)
 	{
 		for (int distance = 0; distance < blocks; distance++)
 		{
 			if (shbits_ntables(blocks, distance) <= SHBITS_MAX_TABLES)
-				test_scheme(blocks, distance);
+				test_scheme(SHBITS_WIDTH, blocks, distance);
 		}
 	}
 

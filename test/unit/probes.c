@@ -2,15 +2,21 @@
  *
  * probes.c
  *	  Tests of src/bits without a server: which probe of a plan a difference
- *	  belongs to, of balls and of balls that grow by rings, for every scheme.
+ *	  belongs to, of balls and of balls that grow by rings, for every scheme of 64
+ *	  bits and many of fewer.
  *
  *-------------------------------------------------------------------------
  */
 #include "unit.h"
 
+#include <math.h>
+
 #include "bits/distance.h"
 #include "bits/probe.h"
 #include "bits/scheme.h"
+
+/* numbers of bits, some of which no type has */
+static const int widths[] = {64, 8, 9, 16, 31, 32, 47, 48, 63};
 
 /* differences tried for each radius and scheme */
 #define DIFFERENCES		40
@@ -36,7 +42,7 @@ count_owners(const ShBitsProbePlan *plan, uint64 difference)
 static bool
 balls_are_right(const ShBitsScheme *scheme, double leaves)
 {
-	for (int radius = 0; radius <= SHBITS_WIDTH; radius++)
+	for (int radius = 0; radius <= scheme->bits; radius++)
 	{
 		ShBitsProbePlan plan;
 
@@ -45,7 +51,7 @@ balls_are_right(const ShBitsScheme *scheme, double leaves)
 			return false;
 		for (int i = 0; i < DIFFERENCES; i++)
 		{
-			if (count_owners(&plan, flip_bits(0, i % (radius + 1))) != 1)
+			if (count_owners(&plan, flip_low_bits(0, i % (radius + 1), scheme->bits)) != 1)
 				return false;
 		}
 	}
@@ -75,11 +81,11 @@ rings_are_right(const ShBitsScheme *scheme, double leaves, int *nrings)
 			return false;
 		(*nrings)++;
 	}
-	for (int weight = 0; weight <= Min(last + 8, SHBITS_WIDTH); weight++)
+	for (int weight = 0; weight <= Min(last + 8, scheme->bits); weight++)
 	{
 		for (int i = 0; i < DIFFERENCES; i++)
 		{
-			uint64		difference = flip_bits(0, weight);
+			uint64		difference = flip_low_bits(0, weight, scheme->bits);
 			int			owners = 0;
 
 			for (int radius = first; radius <= last; radius++)
@@ -93,47 +99,77 @@ rings_are_right(const ShBitsScheme *scheme, double leaves, int *nrings)
 	return true;
 }
 
+/*
+ * Is the plan within the distance of a scheme made of the blocks that there are, and
+ * not of bits that no fingerprint has?  With one leaf for each prefix of a block, each
+ * table is read in two leaves at most.
+ */
+static bool
+blocks_are_cut_from(int bits)
+{
+	int			blocks = Max(bits / 12, 1);
+	double		leaves = ldexp(1, bits / blocks);
+	ShBitsScheme *scheme = malloc(shbits_scheme_size(blocks));
+	ShBitsProbePlan plan;
+	int			prefixes = 0;
+
+	if (scheme == NULL)
+		bail_out("out of memory");
+	shbits_scheme_init(scheme, bits, blocks, blocks - 1);
+	for (int t = 0; t < blocks; t++)
+		prefixes += scheme->tables[t].prefix_bits;
+	shbits_plan_probes(scheme, blocks - 1, leaves, &plan);
+	free(scheme);
+	return prefixes == bits && plan.nprobes == blocks && plan.pages <= 2 * blocks;
+}
+
 static void
-test_schemes(double leaves)
+test_schemes(int bits, double leaves)
 {
 	bool		balls = true;
 	bool		growing = true;
 	int			nrings = 0;
 	char		what[64];
 
-	for (int blocks = 1; blocks <= SHBITS_MAX_BLOCKS; blocks++)
+	for (int blocks = 1; blocks <= Min(bits, SHBITS_MAX_BLOCKS); blocks++)
 	{
 		for (int distance = 0; distance < blocks; distance++)
 		{
 			int			ntables = shbits_ntables(blocks, distance);
 			ShBitsScheme *scheme;
 
-			if (ntables > SHBITS_MAX_TABLES)
+			if (ntables > SHBITS_MAX_TABLES || (bits < SHBITS_WIDTH && ntables > 20))
 				continue;
 			scheme = malloc(shbits_scheme_size(ntables));
 			if (scheme == NULL)
 				bail_out("out of memory");
-			shbits_scheme_init(scheme, blocks, distance);
+			shbits_scheme_init(scheme, bits, blocks, distance);
 			balls &= balls_are_right(scheme, leaves);
 			growing &= rings_are_right(scheme, leaves, &nrings);
 			free(scheme);
 		}
 	}
-	snprintf(what, sizeof(what), "balls, %.0f leaves a table", leaves);
+	snprintf(what, sizeof(what), "balls of %d bits, %.0f leaves a table", bits, leaves);
 	report(balls, "one probe owns a difference", what);
-	snprintf(what, sizeof(what), "rings, %.0f leaves a table", leaves);
+	snprintf(what, sizeof(what), "rings of %d bits, %.0f leaves a table", bits, leaves);
 	report(growing, "one probe owns a difference", what);
-	if (leaves > 1e6)
+	if (leaves > 1e6 && bits == SHBITS_WIDTH)
 		report(nrings > 300, "there are rings", "most schemes have some");
 }
 
 int
 main(void)
 {
-	test_schemes(1);
-	test_schemes(30);
-	test_schemes(2000);
-	test_schemes(1e5);
-	test_schemes(1e9);
+	static const double sizes[] = {1, 30, 2000, 1e5, 1e9};
+	bool		cut = true;
+
+	for (int i = 0; i < lengthof(widths); i++)
+	{
+		for (int size = 0; size < lengthof(sizes); size++)
+			test_schemes(widths[i], sizes[size]);
+	}
+	for (int bits = 1; bits <= SHBITS_WIDTH; bits++)
+		cut &= blocks_are_cut_from(bits);
+	report(cut, "blocks", "are cut from the bits that there are");
 	return finish();
 }

@@ -490,7 +490,7 @@ build(const Shape *shape, int count, int fillfactor)
 	index_->rd_rel = &class;
 	index_->rd_index = &attributes;
 	npages = 0;
-	shbits_scheme_init(scheme, 4, 3);
+	shbits_scheme_init(scheme, SHBITS_WIDTH, 4, 3);
 	shidx_init_metapage(page_of(new_page()), scheme, 64, attributes.indnatts);
 
 	for (nkeys = 0; nkeys < count;)

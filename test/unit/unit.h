@@ -71,15 +71,22 @@ naive_distance(uint64 a, uint64 b)
 	return result;
 }
 
-/* x with n different bits inverted */
+/* x with n different bits inverted, of so many least significant ones */
 static inline uint64
-flip_bits(uint64 x, int n)
+flip_low_bits(uint64 x, int n, int bits)
 {
 	uint64		flips = 0;
 
 	while (naive_distance(flips, 0) < n)
-		flips |= UINT64CONST(1) << (next_random() & 63);
+		flips |= UINT64CONST(1) << (next_random() % bits);
 	return x ^ flips;
+}
+
+/* x with n different bits inverted */
+static inline uint64
+flip_bits(uint64 x, int n)
+{
+	return flip_low_bits(x, n, 64);
 }
 
 static inline void
