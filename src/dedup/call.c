@@ -531,16 +531,16 @@ use_indexes(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call)
 	{
 		shpairs_input_array(input, PG_GETARG_ANY_ARRAY_P(spec->array - 1), spec->wide);
 		check_element_width(call, input->width);
-		if (input++->nelements == 0)
+		if (input->nelements == 0)
 			return false;
+		input++;
 	}
 	for (int side = 0; side < spec->nindexes; side++)
 		use_side(call, input + side, side);
 	if (spec->array > 0)
 		return true;
 	call->workers = workers_of_call(&call->heaps, call->query.distance);
-	call->check = shdup_check_begin(&call->heaps, call->snapshot, call->similarity, call->same);
-	call->rows.check = call->check;
+	call->rows.check = shdup_check_begin(&call->heaps, call->snapshot, call->similarity, call->same);
 	return true;
 }
 
@@ -595,7 +595,7 @@ shdup_call_end(ShDupCall *call)
 	shdup_progress_end();
 	if (call->snapshot == NULL)
 		return;
-	shdup_check_end(call->check);
+	shdup_check_end(call->rows.check);
 	UnregisterSnapshot(call->snapshot);
 	shdup_heaps_close(&call->heaps);
 }

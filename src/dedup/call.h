@@ -36,9 +36,9 @@ extern void shdup_result_set_null(ShDupResult *result, int column);
 extern void shdup_result_add(ShDupResult *result, const Datum *values);
 
 /*
- * Which arguments an SQL function has: their places, from 1; 0 for those that it has not.
- * The first ones are indexes, or an array, or an index and an array.  If one of these is null,
- * there is nothing to do.
+ * The places of the arguments of an SQL function, from 1; 0 for an argument that the function
+ * does not have.  The first arguments are indexes, or an array, or an index and an array.  If
+ * one of these is null, there is nothing to do.
  */
 typedef struct ShDupSpec
 {
@@ -69,7 +69,6 @@ typedef struct ShDupCall
 	ShDupHeaps	heaps;
 	Snapshot	snapshot;
 	ShDup		rows;
-	ShDupRowCheck *check;		/* of rows, or NULL if fingerprints decide */
 } ShDupCall;
 
 extern bool shdup_call_begin(ShDupCall *call, FunctionCallInfo fcinfo, const ShDupSpec *spec);

@@ -292,8 +292,19 @@ join_rows(ShDupMembers *members, uint32 a, uint32 b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* no more than what the elements leave */
-StaticAssertDecl(2 * sizeof(ShIdxSortItem) <= SHDUP_BYTES_TO_USE, "too much memory for each cluster");
+/* to sort clusters by their first rows */
+#define ST_SORT sort_firsts
+#define ST_ELEMENT_TYPE ShIdxSortItem
+#define ST_COMPARE(a, b) ((a)->key < (b)->key ? -1 : (a)->key > (b)->key)
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* with the place of a list of neighbors, and the first bunch of an element */
+StaticAssertDecl(sizeof(ShIdxSortItem) + 2 * sizeof(uint32) <= SHDUP_BYTES_TO_USE,
+				 "too much memory for each element");
 
 /*
  * Number the clusters of fingerprints in the order of their first rows, and with them the
@@ -308,7 +319,6 @@ number_clusters(ShDupMembers *members, RowClusters *odd)
 	uint32		nroots = 0;
 	uint64		count = 0;
 	ShIdxSortItem *firsts;
-	ShIdxSortItem *sorted;
 	ShDupMember member;
 
 	/* until they are sorted, the number of a root is the place of its first row */
@@ -319,7 +329,6 @@ number_clusters(ShDupMembers *members, RowClusters *odd)
 			elements[i].number = nroots++;
 	}
 	firsts = MemoryContextAllocHuge(CurrentMemoryContext, Max(nroots, 1) * sizeof(ShIdxSortItem));
-	sorted = MemoryContextAllocHuge(CurrentMemoryContext, Max(nroots, 1) * sizeof(ShIdxSortItem));
 	for (uint32 i = 0; i < components->count; i++)
 	{
 		shcompat_check_at(i);
@@ -335,18 +344,17 @@ number_clusters(ShDupMembers *members, RowClusters *odd)
 		if (root->size > 1)
 			firsts[root->number].key = Min(firsts[root->number].key, member.row);
 	}
-	shidx_sort_radix(firsts, sorted, nroots);
+	sort_firsts(firsts, nroots);
 	for (uint32 i = 0; i < nroots; i++)
 	{
 		shcompat_check_at(i);
 		if (odd != NULL)
-			number_by_first_rows(odd, sorted[i].key, &count);
-		elements[sorted[i].value].number = ++count;
+			number_by_first_rows(odd, firsts[i].key, &count);
+		elements[firsts[i].value].number = ++count;
 	}
 	if (odd != NULL)
 		number_by_first_rows(odd, PG_UINT64_MAX, &count);
 	pfree(firsts);
-	pfree(sorted);
 	shpairs_seek_file(members->file, 0);
 }
 
@@ -490,8 +498,8 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 	shdup_result_begin(&finder.result, finder.call.result);
 	if (finder.call.width > 0)
 		shdup_result_set_null(&finder.result, FP);
-	if (finder.call.check != NULL)
-		cluster_rows(&finder, finder.call.check);
+	if (finder.call.rows.check != NULL)
+		cluster_rows(&finder, finder.call.rows.check);
 	else
 		cluster_by_fingerprints(&finder);
 	shdup_call_end(&finder.call);

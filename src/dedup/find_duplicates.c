@@ -411,14 +411,14 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 						  call.keep);
 	shdup_call_search(&call, &finder.near.members.sink);
 	shdup_members_finish(&finder.near.members);
-	shdup_check_forget(call.check);
-	by_fingerprints = shdup_check_is_needless(call.check);
+	shdup_check_forget(call.rows.check);
+	by_fingerprints = shdup_check_is_needless(call.rows.check);
 	shdup_near_rows_sort(&finder.near, by_fingerprints ? SHDUP_ALL_ROWS : SHDUP_BY_COMPONENT);
 	shdup_result_begin(&finder.result, call.result);
 	if (by_fingerprints)
 		decide_by_fingerprints(&finder);
 	else
-		decide_by_checks(&finder, call.check);
+		decide_by_checks(&finder, call.rows.check);
 
 	shdup_near_rows_end(&finder.near);
 	shdup_call_end(&call);

@@ -66,8 +66,8 @@ is_simhash_index(Form_pg_class form)
 
 /*
  * The name of the only simhash index of a table, as this session can write it; NULL if there
- * is none, or more than one, or if the current user may not read the table.  The caller
- * reports an error, which releases everything.
+ * is none, or more than one, if the current user may not read the table, or if that is locked
+ * now.  The caller reports an error, which releases everything.
  */
 static char *
 name_only_index(Oid table)
@@ -76,8 +76,9 @@ name_only_index(Oid table)
 	Oid			found = InvalidOid;
 	ListCell   *cell;
 
-	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
-		heap = try_table_open(table, AccessShareLock);
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK &&
+		ConditionalLockRelationOid(table, AccessShareLock))
+		heap = try_table_open(table, NoLock);
 	if (heap == NULL)
 		return NULL;
 	foreach(cell, RelationGetIndexList(heap))
@@ -109,7 +110,7 @@ report_wrong_relation(Form_pg_class form)
 			 errmsg("\"%s\" is not a simhash index", NameStr(form->relname)),
 			 form->relkind == RELKIND_VIEW ?
 			 errhint("A view has no indexes.  Name a simhash index of the table that it reads.") :
-			 index != NULL ? errhint("Name the simhash index of the table: '%s'.", index) :
+			 index != NULL ? errhint("Name the simhash index of the table: %s.", quote_literal_cstr(index)) :
 			 errhint("Name a simhash index of the table.  CREATE INDEX ... USING simhash creates one.")));
 }
 

@@ -150,10 +150,10 @@ write_pages(ShIdxPageWriter *writer)
  * Write and log the pages that have been filled.  Do more of their level follow?
  *
  * The pages are written first, and the flush is requested.  So a checkpoint that
- * begins behind the record flushes them, and a base backup copies them, without
- * either having to wait.  What they have as LSN is not behind the record: it
+ * begins after the record flushes them, and a base backup copies them, without
+ * either having to wait.  What they have as LSN is not after the record: it
  * tells whether the next change must log a page in full, and that is so if a
- * checkpoint has begun behind the record.
+ * checkpoint has begun after the record.
  */
 static void
 flush_pages(ShIdxPageWriter *writer, bool more)

@@ -4,8 +4,8 @@
  *	  The entries of a leaf, and in how many bytes they are stored.
  *
  * Fingerprints take 5 to 8 bytes: the leading ones that all between the fences of
- * the leaf have in common are read from the low fence.  Rows take 3 to 6, as many as
- * the largest one needs (src/README.md, section 2).
+ * the leaf have in common are read from the low fence.  Rows take 3 to 6, at least as many
+ * as the largest one needs (src/README.md, section 2).
  *
  * The entries are in no particular order, except that the first ones, those
  * with which the leaf was created, are sorted; the special area has their
@@ -26,7 +26,7 @@
 #define SHIDX_OFFSET_BITS	9
 
 /*
- * Entries a full leaf has in a table of 256 MB to 64 GB, for estimates.
+ * Entries a full leaf has in a table of 128 MB to 32 GB, for estimates.
  */
 #define SHIDX_USUAL_ENTRIES	SHIDX_LEAF_CAPACITY_OF(7, 4)
 
@@ -56,7 +56,7 @@ shidx_row_width_of(ShIdxRow row)
 }
 
 /*
- * Bytes of a row on a leaf that is made or split: as many as it would need in a table
+ * Bytes for a row on a leaf that is made, split or vacuumed: as many as it would need in a table
  * of twice the length.  Otherwise all leaves would have to be written again, and full
  * ones be split, while the table grows by the few rows that need more bytes first.
  */

@@ -15,8 +15,8 @@
  *	header | fingerprints ->	... hole ...	<- pointers | ShIdxOpaqueData
  *
  * In an inner page a fingerprint takes 8 bytes, and the pointer is the TID part
- * of the separator and the block of the child.  A leaf stores no more bytes of
- * the fingerprints and the rows than its entries need, see leaf.h.  In an index
+ * of the separator and the block of the child.  A leaf stores as few bytes of
+ * the fingerprints and the rows as it can, see leaf.h.  In an index
  * of several columns the pointer ends with the group of the entry.
  *
  *-------------------------------------------------------------------------
@@ -35,7 +35,7 @@
 
 #define SHIDX_METAPAGE_BLOCK	0
 #define SHIDX_MAGIC				0x53694D68	/* "SiMh" */
-#define SHIDX_VERSION			2
+#define SHIDX_VERSION			3
 #define SHIDX_PAGE_ID			0xFF95	/* end of a page, for pg_filedump */
 
 /* the TID of a row, as an integer in TID order: block << 16 | offset, 48 bits */

@@ -183,8 +183,8 @@ widen(Relation index, Buffer leaf, int row_width)
 
 /*
  * Remove entries from a leaf, given by their positions, ascending.  The last
- * entries fill the gaps.  If the rows that remain need fewer bytes, the leaf
- * gets narrower.
+ * entries fill the gaps.  If the rows that remain would need fewer bytes in a table
+ * of twice the length, the leaf gets narrower.
  *
  * The caller has a cleanup lock on the leaf, which it keeps.
  */
@@ -214,8 +214,8 @@ shidx_remove(Relation index, Buffer leaf, const uint16 *positions, int count)
 }
 
 /*
- * So many leaves of one fingerprint have lost, by being less full than they could
- * be, about as much as an empty leaf behind them takes.
+ * This many leaves of one fingerprint, which are less full than they could be, waste
+ * about as much as an empty leaf after them takes.
  */
 #define LEAVES_OF_RUN	3
 
@@ -494,7 +494,7 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 
 /*
  * Make room on the page of a tree and level that holds the key: on a leaf, for
- * the key itself.
+ * the key itself, though another split may be needed before there is any.
  *
  * A leaf whose rows are too narrow is rewritten, if there is still room then.
  * Otherwise the page is split.

@@ -472,6 +472,7 @@ check_hashed(Relation index, int column)
  * can be converted to another without a function gets the operator class of that, as citext
  * that of text, but its own equality may be another.  Reports an error if it is, and a
  * warning if the index exists: ALTER TABLE keeps it when a column of type text becomes citext.
+ * An operator class for the type itself compares as its author wants.
  */
 static void
 check_equality(Relation index, int column)
@@ -481,7 +482,8 @@ check_equality(Relation index, int column)
 											 TYPECACHE_EQ_OPR | TYPECACHE_HASH_EXTENDED_PROC);
 
 	/* some types have no equality, and an operator class of somebody's own */
-	if (!OidIsValid(type->eq_opr) || op_in_opfamily(type->eq_opr, family))
+	if (index->rd_opcintype[column] == type->type_id || !OidIsValid(type->eq_opr) ||
+		op_in_opfamily(type->eq_opr, family))
 		return;
 	ereport(ReindexIsProcessingIndex(RelationGetRelid(index)) ? WARNING : ERROR,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),

@@ -130,7 +130,7 @@ my %search = (
 	'clusters at a distance that few have' => for_ever('simhash_find_clusters', 'randoms_fp', 16),
 	'clusters in several tables' => for_ever('simhash_find_clusters', 'many_fp', 3),
 	'duplicates at all' => "SELECT count(*) FROM simhash_find_duplicates('randoms_fp', 64)",
-	'duplicates of equal ones' => for_ever('simhash_find_duplicates', 'equal_fp', "3, 'fp, ctid DESC'"),
+	'duplicates of equal ones' => for_ever('simhash_find_duplicates', 'equal_fp', "3, keep => 'fp, ctid DESC'"),
 	'matches at all' => "SELECT count(*) FROM simhash_find_matches('randoms_fp', 'many_fp', 64)",
 	'matches of equal ones' => "SELECT count(*) FROM simhash_find_matches('equal_fp', 'equal_too')",
 	'matches in several tables' => for_ever('simhash_find_matches', 'randoms_fp', "'groups_fp', 3"),
@@ -159,7 +159,7 @@ my %phases = (
 	simhash_find_clusters => [ 'reading entries to sort', 'comparing', 'returning clusters' ],
 	simhash_find_duplicates => [ 'reading entries to sort', 'comparing', 'ordering rows', 'returning duplicates' ],
 	simhash_find_matches => [ 'reading entries to sort', 'comparing' ]);
-my %further = (simhash_find_duplicates => "5, 'fp, ctid DESC'", simhash_find_matches => "'many_fp', 5");
+my %further = (simhash_find_duplicates => "5, keep => 'fp, ctid DESC'", simhash_find_matches => "'many_fp', 5");
 foreach my $function (sort keys %phases)
 {
 	my $index = $function eq 'simhash_find_all' ? 'many_fp' : 'groups_fp';
