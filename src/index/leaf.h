@@ -56,9 +56,8 @@ shidx_row_width_of(ShIdxRow row)
 }
 
 /*
- * Bytes for a row on a leaf that is made, split or vacuumed: as many as it would need in a table
- * of twice the length.  Otherwise all leaves would have to be written again, and full
- * ones be split, while the table grows by the few rows that need more bytes first.
+ * Bytes of a row on a leaf that is made, split or cleaned: as many as it would need in
+ * a table of twice the length.  So not all leaves have to get wider at the same time.
  */
 static inline int
 shidx_roomy_row_width_of(ShIdxRow row)

@@ -236,9 +236,8 @@ same_fingerprint(ShIdxKey a, ShIdxKey b)
  *
  * If all entries of a page have the same fingerprint, and the next page has
  * others, new entries mostly arrive at its end, since TIDs tend to ascend.  In
- * that case the left page keeps as many entries as a build would put there, or
- * all but one if there are not so many, since it may have room for more than
- * the whole page had.
+ * that case the left page keeps as many entries as a build would put there, at
+ * most all but one: it may have room for more than the page had.
  */
 static int
 choose_split(Page page, const ShIdxSortedEntry *entries, int count, int row_width, int fillfactor)
@@ -248,9 +247,8 @@ choose_split(Page page, const ShIdxSortedEntry *entries, int count, int row_widt
 
 	if (same_fingerprint(entries[0].key, last) && !same_fingerprint(last, shidx_page_high(page)))
 	{
-		int			room = shidx_page_is_leaf(page) ?
-			shidx_leaf_capacity(shidx_page_low(page), last, row_width, shidx_page_is_grouped(page)) :
-			count;
+		int			room = !shidx_page_is_leaf(page) ? count :
+			shidx_leaf_capacity(shidx_page_low(page), last, row_width, shidx_page_is_grouped(page));
 
 		return Min(Max(room * fillfactor / 100, 1), count - 1);
 	}
@@ -265,12 +263,9 @@ choose_split(Page page, const ShIdxSortedEntry *entries, int count, int row_widt
 }
 
 /*
- * Find where a leaf that is to be split should end, with all of its entries, if
- * these have one fingerprint, which several leaves before it have, and would take
- * fewer bytes if the range of the leaf ended with them.
- *
- * The new page is empty then.  Without it, the last of the leaves would always be
- * full before there are as many entries as the others have room for.
+ * Does a leaf that is to be split have the fingerprint with which it begins only, as
+ * several leaves before it have, and less room than these since its high fence is far
+ * away?  Then finds where it should end, with all entries, before an empty page.
  */
 static bool
 find_end_of_run(Page leaf, Page parent, const ShIdxSortedEntry *entries, int count, ShIdxKey *end)
@@ -404,7 +399,7 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 	ShIdxKey	low = shidx_page_low(old);
 	ShIdxSortedEntry *entries = palloc(SHIDX_MAX_ENTRIES * sizeof(ShIdxSortedEntry));
 	int			count = shidx_sort_entries(old, entries);
-	int			stay;
+	int			stay = count;
 	ShIdxKey	separator;
 	Buffer		right;
 	Buffer		root = InvalidBuffer;
@@ -412,23 +407,17 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 	GenericXLogState *state;
 	Page		page;
 
-	if (level == 0 && BufferIsValid(parent) &&
-		find_end_of_run(old, BufferGetPage(parent), entries, count, &separator))
-		stay = count;
-	else
+	if (level > 0 || !BufferIsValid(parent) ||
+		!find_end_of_run(old, BufferGetPage(parent), entries, count, &separator))
 	{
 		int			row_width = row_width_of(entries, count, key.tid);
+		int			most = shidx_leaf_capacity(low, shidx_page_high(old), row_width,
+											   shidx_page_is_grouped(old)) - 1;
 
+		/* both leaves must have room for the key, with rows as wide as it needs */
 		stay = choose_split(old, entries, count, row_width, fillfactor);
-
-		/* both pages must have room for the key, with rows as wide as it needs */
 		if (level == 0)
-		{
-			int			most = shidx_leaf_capacity(low, shidx_page_high(old), row_width,
-												   shidx_page_is_grouped(old)) - 1;
-
 			stay = Max(Min(stay, most), count - most);
-		}
 
 		/* a separator of an inner page is already as short as it can be */
 		separator = level > 0 ? entries[stay].key :
