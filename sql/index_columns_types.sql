@@ -282,6 +282,14 @@ INSERT INTO t SELECT id, 'SHOP', fp FROM t ON CONFLICT DO NOTHING;
 SELECT count(*) FROM t;
 SELECT check_type('citext', '{"",a,A,"a ",b}');
 SELECT check_type('shop', '{"",a,A,"a ",b}');
+-- a class for the type itself may compare as it likes
+CREATE FUNCTION same_letters(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT RETURN lower($1) = lower($2);
+CREATE OPERATOR === (LEFTARG = text, RIGHTARG = text, FUNCTION = same_letters, COMMUTATOR = ===);
+CREATE FUNCTION hash_letters(text, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT RETURN hashtextextended(lower($1), $2);
+CREATE OPERATOR CLASS letters_ops FOR TYPE text USING simhash AS OPERATOR 1 ===, FUNCTION 1 hash_letters(text, bigint);
+CREATE TABLE letters AS SELECT chr(64 + i % 2 * 32 + i / 2) AS a, bits('letters')::simhash AS fp FROM generate_series(2, 9) i;
+CREATE INDEX letters_fp ON letters USING simhash (a letters_ops, fp);
+SELECT count(*) FROM simhash_find_all('letters_fp');
 
 -- several of them, of different types, and what is not a column
 DROP TABLE t;

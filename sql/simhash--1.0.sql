@@ -820,20 +820,9 @@ ALTER OPERATOR FAMILY simhash_distance_ops USING btree ADD
 
 -- What has an implicit cast to smallint can stand for a distance, too.  The server has no
 -- such cast.
-DO LANGUAGE plpgsql $$
-DECLARE
-	types pg_catalog.text;
-BEGIN
-	SELECT pg_catalog.string_agg(pg_catalog.format_type(castsource, NULL), ', ' ORDER BY castsource)
-	INTO types FROM pg_catalog.pg_cast
-	WHERE casttarget OPERATOR(pg_catalog.=) 'pg_catalog.int2'::pg_catalog.regtype
-		AND castcontext OPERATOR(pg_catalog.=) 'i';
-	IF types IS NOT NULL THEN
-		RAISE WARNING 'types with an implicit cast to smallint can no longer be compared with numbers'
-			USING DETAIL = pg_catalog.format('These types have such a cast: %s.', types),
-				HINT = 'Make the cast AS ASSIGNMENT, or make one to integer implicit instead.';
-	END IF;
-END $$;
+CREATE FUNCTION simhash_warn_of_casts() RETURNS void AS 'MODULE_PATHNAME' LANGUAGE C;
+SELECT simhash_warn_of_casts();
+DROP FUNCTION simhash_warn_of_casts();
 
 --
 -- 9. Fingerprints of documents

@@ -11,6 +11,14 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/pg_cast.h"
+#include "catalog/pg_type_d.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
 #include "bits/distance.h"
 #include "type/simhash.h"
 #include "type/wide.h"
@@ -24,6 +32,7 @@ PG_FUNCTION_INFO_V1(simhash_bits_hamming);
 PG_FUNCTION_INFO_V1(simhash_bits_within);
 PG_FUNCTION_INFO_V1(simhash_bits_near);
 PG_FUNCTION_INFO_V1(simhash_radius);
+PG_FUNCTION_INFO_V1(simhash_warn_of_casts);
 
 /* the distance of the first two arguments of a call */
 static inline int
@@ -136,4 +145,37 @@ simhash_radius(PG_FUNCTION_ARGS)
 		bound--;
 
 	PG_RETURN_INT32((int32) Max(-1, Min(bound, SIMHASH_BITS_MAX_WIDTH)));
+}
+
+/*
+ * simhash_warn_of_casts() -> void
+ *
+ * For the installation script, which needs no language but SQL and C: warns of the types
+ * that have an implicit cast to the base type of a distance, and so can stand for one.
+ */
+Datum
+simhash_warn_of_casts(PG_FUNCTION_ARGS)
+{
+	Relation	catalog = table_open(CastRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
+	StringInfoData types;
+
+	initStringInfo(&types);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_cast cast = (Form_pg_cast) GETSTRUCT(tuple);
+
+		if (cast->casttarget == INT2OID && cast->castcontext == COERCION_CODE_IMPLICIT)
+			appendStringInfo(&types, "%s%s", types.len > 0 ? ", " : "",
+							 format_type_be(cast->castsource));
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	if (types.len > 0)
+		ereport(WARNING,
+				(errmsg("types with an implicit cast to smallint can no longer be compared with numbers"),
+				 errdetail("These types have such a cast: %s.", types.data),
+				 errhint("Make the cast AS ASSIGNMENT, or make one to integer implicit instead.")));
+	PG_RETURN_VOID();
 }
