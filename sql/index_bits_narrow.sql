@@ -125,7 +125,7 @@ BEGIN
 		d || ' clusters: ' || difference(format('SELECT id FROM simhash_find_clusters(''t_fp'', %s) JOIN t ON ctid = member', d),
 			format('SELECT a FROM near WHERE d <= %s UNION SELECT b FROM near WHERE d <= %1$s', d)),
 		d || ' duplicates: ' || difference(format('SELECT y.id, x.id, distance
-				FROM simhash_find_duplicates(''t_fp'', %s, ''id'') JOIN t x ON x.ctid = keeper JOIN t y ON y.ctid = duplicate', d),
+				FROM simhash_find_duplicates(''t_fp'', %s, keep => ''id'') JOIN t x ON x.ctid = keeper JOIN t y ON y.ctid = duplicate', d),
 			format('SELECT id, keeper, d FROM superfluous_of(''SELECT a, b, d FROM near WHERE d <= %s'', ''t'', ''id'')', d)),
 		d || ' matches: ' || difference(format('SELECT t.id, u.id, distance
 				FROM simhash_find_matches(''t_fp'', ''u_fp'', %s) JOIN t ON t.ctid = a JOIN u ON u.ctid = b', d),
