@@ -68,14 +68,14 @@ SELECT use_only('seqscan') \gset
 -- random fingerprints of n bits, clusters, many that are equal, zero but for a few bits, and nulls
 CREATE PROCEDURE make_rows(n int) LANGUAGE plpgsql AS $$
 BEGIN
-	DROP TABLE IF EXISTS t, u, query, radii, near, wanted;
+	DROP TABLE IF EXISTS t, u, query, radii, near, cross_near, wanted;
 	EXECUTE format('CREATE TABLE t (id int, tenant int, fp simhash_bits(%s))', n);
 	INSERT INTO t SELECT i, i % 3, CASE
-			WHEN i <= 120 THEN wide('r' || i, n)
-			WHEN i <= 220 THEN flip_wide(wide('c' || i % 4, n), least(i / 4 % 7, n), 'f' || i)
-			WHEN i <= 250 THEN wide('c1', n)
-			WHEN i <= 280 THEN flip_wide(repeat('00', n / 8)::simhash_bits, least(i % 9, n), 'z' || i)
-		END FROM generate_series(1, 283) i;
+			WHEN i <= 60 THEN wide('r' || i, n)
+			WHEN i <= 120 THEN flip_wide(wide('c' || i % 4, n), least(i / 4 % 7, n), 'f' || i)
+			WHEN i <= 135 THEN wide('c1', n)
+			WHEN i <= 160 THEN flip_wide(repeat('00', n / 8)::simhash_bits, least(i % 9, n), 'z' || i)
+		END FROM generate_series(1, 163) i;
 	EXECUTE format('CREATE TABLE u (id int, tenant int, fp simhash_bits(%s))', n);
 	INSERT INTO u SELECT id, tenant, flip_wide(fp, least(id % 5, n), 'u' || id) FROM t WHERE id % 4 = 0;
 	CREATE TABLE query AS SELECT qno, fp FROM unnest(ARRAY[wide('c0', n), wide('c1', n), wide('new', n),
@@ -83,11 +83,14 @@ BEGIN
 	CREATE TABLE near AS
 	SELECT a.id AS a, b.id AS b, wide_distance(a.fp::varbit, b.fp::varbit) AS d, a.tenant = b.tenant AS tenant
 	FROM t a, t b WHERE a.id < b.id AND wide_distance(a.fp::varbit, b.fp::varbit) <= 12;
+	CREATE TABLE cross_near AS
+	SELECT a.id AS a, b.id AS b, wide_distance(a.fp::varbit, b.fp::varbit) AS d FROM t a, u b
+	WHERE wide_distance(a.fp::varbit, b.fp::varbit) <= 12;
 	CREATE TABLE radii AS SELECT DISTINCT r FROM unnest(ARRAY[-1, 0, 1, 2, 3, 5, 8, 11, n / 2, n - 1, n, n + 1]) r;
 	CREATE TABLE wanted AS
 	SELECT qno, r, id, tenant FROM query q, t, radii
 	WHERE wide_distance(t.fp::varbit, q.fp::varbit) <= r;
-	ANALYZE t, u, query, radii, near, wanted;
+	ANALYZE t, u, query, radii, near, cross_near, wanted;
 END $$;
 
 -- what is wrong with an index, or null
@@ -129,8 +132,7 @@ BEGIN
 			format('SELECT id, keeper, d FROM superfluous_of(''SELECT a, b, d FROM near WHERE d <= %s'', ''t'', ''id'')', d)),
 		d || ' matches: ' || difference(format('SELECT t.id, u.id, distance
 				FROM simhash_find_matches(''t_fp'', ''u_fp'', %s) JOIN t ON t.ctid = a JOIN u ON u.ctid = b', d),
-			format('SELECT t.id, u.id, wide_distance(t.fp::varbit, u.fp::varbit) FROM t, u
-				WHERE wide_distance(t.fp::varbit, u.fp::varbit) <= %s', d)),
+			format('SELECT * FROM cross_near WHERE d <= %s', d)),
 		d || ' array: ' || difference(format('SELECT * FROM simhash_find_all_in_bits(ARRAY(SELECT fp::simhash_bits FROM t), %s)', d),
 			format('SELECT DISTINCT least(x.fp, y.fp), greatest(x.fp, y.fp), d FROM near JOIN t x ON x.id = a JOIN t y ON y.id = b
 				WHERE d BETWEEN 1 AND %s', d))), ''), '; ')), '') INTO result
