@@ -28,7 +28,7 @@ END $$;
 SELECT n, prefixes FROM unnest('{8,16,24,32,40,48,56,64,72,96,104,128,160}'::int[]) n, try_options(n, '');
 SELECT n, options, t.* FROM (VALUES (8, 'blocks = 8'), (8, 'blocks = 9'), (8, 'blocks = 9, distance = 1'), (8, 'distance = 3'),
 	(16, 'blocks = 16'), (16, 'blocks = 3, distance = 1'), (32, 'blocks = 2'), (48, 'distance = 5'),
-	(72, 'blocks = 4'), (72, 'blocks = 3')) o(n, options), try_options(n, options) t;
+	(72, 'blocks = 4'), (72, 'blocks = 3'), (72, 'distance = 5'), (136, 'distance = 8'), (136, 'distance = 11')) o(n, options), try_options(n, options) t;
 
 -- a table that is emptied gets these defaults
 CREATE TABLE emptied (fp simhash_bits(8));

@@ -131,12 +131,13 @@ shbits_ball_share(int nbits, int radius)
 
 /*
  * The share that is meant.  One that came from a real is the decimal that was written, of
- * at most six digits: 0.8::real is .8, and not .800000012, which a share of .8 would miss.
+ * at most four digits: 0.8::real is .8, and not .800000012, which a share of .8 would miss.
+ * With more digits, it could be that of a quotient that is exact as a real.
  */
 double
 shbits_similar_share(double share)
 {
-	for (double scale = 10; scale <= 1e6 && share == (float) share; scale *= 10)
+	for (double scale = 10; scale <= 1e4 && share == (float) share; scale *= 10)
 	{
 		double		decimal = rint(share * scale) / scale;
 

@@ -446,7 +446,7 @@ shdup_check_snapshot(Relation index, Snapshot snapshot)
  * The table of which another was a partition when a snapshot was taken, or InvalidOid.
  */
 static Oid
-parent_of(Snapshot snapshot, Oid table)
+parent_at(Snapshot snapshot, Oid table)
 {
 	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
 	ScanKeyData key;
@@ -480,7 +480,7 @@ is_same_table(Snapshot snapshot, Relation heap, Oid root)
 
 	for (Oid table = RelationGetRelid(heap); table != root;)
 	{
-		table = parent_of(snapshot, table);
+		table = parent_at(snapshot, table);
 		if (!OidIsValid(table))
 			return false;
 	}
@@ -518,7 +518,8 @@ sees_rows(Snapshot snapshot, Relation heap)
  * The snapshot is that of the query, which then waits for the lock.  TRUNCATE, and ALTER
  * TABLE if it changes each row, leave none of the rows of before, and the new ones are
  * invisible to the snapshot.  So are those of a table that has become a partition in place
- * of another, or a partition of one that has.  What copies rows as they are, such as VACUUM FULL, leaves them visible.
+ * of another, or a partition of one that has.  What copies rows as they are, such as VACUUM
+ * FULL, leaves them visible.
  */
 void
 shdup_check_table(Relation heap, Oid root, Snapshot snapshot)

@@ -19,6 +19,7 @@
 #include "index/build.h"
 #include "index/class.h"
 #include "index/page.h"
+#include "type/wide.h"
 
 #define MOST_DEFAULT_BLOCKS		8	/* if there are more for a large radius */
 #define DEFAULT_FILLFACTOR		90
@@ -58,8 +59,14 @@ may_be_wide(const ShIdxOptions *options)
 	if (options->blocks == 0)
 	{
 		/* distance alone has to agree with the default of blocks */
-		return options->distance >= 2 * SHIDX_DEFAULT_BLOCKS - 1 &&
-			(options->distance + 1) % SHIDX_DEFAULT_BLOCKS == 0;
+		for (int width = SHBITS_WIDTH; width <= SIMHASH_BITS_MAX_WIDTH; width += BITS_PER_BYTE)
+		{
+			int			blocks = shidx_default_blocks(shbits_part_bits(width, 0));
+
+			if (options->distance + 1 == shbits_nparts(width) * blocks)
+				return true;
+		}
+		return false;
 	}
 	return options->distance < 0 || options->distance == options->blocks - 1;
 }
@@ -89,11 +96,11 @@ shidx_options(Datum reloptions, bool validate)
 												elements, lengthof(elements));
 	if (!validate || options == NULL || may_be_wide(options))
 		return (bytea *) options;
-	if (options->blocks == 0 && options->distance >= 2 * SHIDX_DEFAULT_BLOCKS - 1)
+	if (options->blocks == 0 && options->distance > SHIDX_DEFAULT_DISTANCE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("distance %d is out of range", options->distance),
-				 errdetail("The distance must be less than the number of blocks, by default %d for each %d bits; of fingerprints of more than %d bits it is that number minus 1.",
+				 errdetail("The distance must be less than the number of blocks, by default up to %d for each %d bits; of fingerprints of more than %d bits it is that number minus 1.",
 						   SHIDX_DEFAULT_BLOCKS, SHBITS_WIDTH, SHBITS_WIDTH),
 				 errhint("Leave out the option distance." ADVICE)));
 	shbits_check_scheme(SHBITS_WIDTH, options->blocks > 0 ? options->blocks : SHIDX_DEFAULT_BLOCKS,

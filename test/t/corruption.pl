@@ -126,7 +126,7 @@ is_handled('version', with_bytes(0, 28, pack('L', 999)), 'scan', 'bitmap', 'look
 	'info', 'insert');
 like({ results_with(with_bytes(0, 28, pack('L', $_)), 'scan') }->{scan},
 	qr/^XX002 .*"a_fp" has format version $_,/, "version $_ is named")
-  foreach 1, 999;
+  foreach 1, 2, 999;
 is_handled('zeroed metapage', with_page(0, "\0" x $block_size), 'scan', 'check', 'insert');
 is_handled('garbage in the metapage', with_bytes(0, 32, "\xa5" x 200), 'check');
 is_handled('a data page as metapage', with_page(0, page($sound, 1)), 'scan', 'check', 'insert');

@@ -115,7 +115,7 @@ like( compare('to_smallint', q{
 	CREATE CAST (mood AS smallint) WITH INOUT AS IMPLICIT;
 	CREATE CAST (boolean AS smallint) WITH INOUT AS IMPLICIT},
 		@of_own),
-	qr/WARNING: .*DETAIL: .*: @{[join ', ', @own]}\./s, 'it does where casts to smallint are');
+	qr/WARNING: .*\n.*DETAIL: .*:@{[join '', map { "(?=.* $_)" } @own]}/, 'it does where casts to smallint are');
 is( changed('to_smallint', q{substring(now, '^42725 operator is not unique: (.*)$') COLLATE "C"}),
 	join("\n", sort @ambiguous), 'comparisons are ambiguous');
 
