@@ -59,7 +59,7 @@ $node->safe_psql('postgres', 'CREATE TABLE member AS SELECT no AS id, root
 is( differences(
 		'SELECT id, cluster, size FROM simhash_find_clusters(\'docs_fp\') JOIN docs ON ctid = member',
 		'SELECT id, dense_rank() OVER (ORDER BY first), count(*) OVER (PARTITION BY root)
-		FROM (SELECT id, root, min(ctid) OVER (PARTITION BY root) AS first FROM member JOIN docs USING (id)) m'),
+		FROM (SELECT id, root, min(docs.ctid) OVER (PARTITION BY root) AS first FROM member JOIN docs USING (id)) m'),
 	'0', 'clusters of rows');
 is( differences(
 		'SELECT fp::bigint, cluster, size FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM docs))',
