@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_cast.h"
 #include "catalog/pg_type_d.h"

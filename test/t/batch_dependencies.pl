@@ -45,7 +45,7 @@ my $all = q{
 	SELECT n FROM app.answer;
 	TRUNCATE app.answer, app.request;
 	SELECT n FROM app.late};
-my $right = "1-2:1 4-5:1; 2; 0 2\n1/0/2 2/0/2 4/-2/2 5/-2/2\n4\n2";
+my $right = "1-2:1 4-5:1; 2; 0 2\n1/1/2 2/1/2 4/2/2 5/2/2\n4\n2";
 
 sub all_right
 {
