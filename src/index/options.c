@@ -96,7 +96,7 @@ shidx_options(Datum reloptions, bool validate)
 												elements, lengthof(elements));
 	if (!validate || options == NULL || may_be_wide(options))
 		return (bytea *) options;
-	if (options->blocks == 0 && options->distance > SHIDX_DEFAULT_DISTANCE)
+	if (options->blocks == 0 && options->distance >= 2 * SHIDX_DEFAULT_BLOCKS - 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("distance %d is out of range", options->distance),
