@@ -80,11 +80,15 @@ expressions_are_allowed(Relation index, int ncolumns)
 static bool
 functions_are_allowed(const ShDupHeaps *heaps)
 {
+	Relation	index = heaps->sides[0].named.index;
 	int			ncolumns = shdup_checked_columns(heaps);
 
 	for (int i = 0; i < ncolumns; i++)
 	{
 		if (func_parallel(get_opcode(shdup_column_operator(heaps, i))) == PROPARALLEL_UNSAFE)
+			return false;
+		if (i < shidx_fp_column(index) &&
+			func_parallel(index_getprocid(index, i + 1, SHIDX_HASH_PROC)) == PROPARALLEL_UNSAFE)
 			return false;
 	}
 	for (int side = 0; side < heaps->nsides; side++)
@@ -406,7 +410,7 @@ open_indexes(ShDupCall *call, FunctionCallInfo fcinfo, const ShDupSpec *spec)
 		shdup_check_table(heap->relation, RelationGetRelid(side->named.heap), call->snapshot);
 	}
 	shdup_progress_start(spec->command, RelationGetRelid(named->heap), RelationGetRelid(named->index));
-	shdup_begin_rows(&call->rows, &call->heaps, call->snapshot);
+	shdup_lookup_begin(&call->lookup, &call->heaps, call->snapshot);
 }
 
 /*
@@ -540,7 +544,7 @@ use_indexes(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call)
 	if (spec->array > 0)
 		return true;
 	call->workers = workers_of_call(&call->heaps, call->query.distance);
-	call->rows.check = shdup_check_begin(&call->heaps, call->snapshot, call->similarity, call->same);
+	call->check = shdup_check_begin(&call->heaps, call->snapshot, call->similarity, call->same);
 	return true;
 }
 
@@ -595,7 +599,8 @@ shdup_call_end(ShDupCall *call)
 	shdup_progress_end();
 	if (call->snapshot == NULL)
 		return;
-	shdup_check_end(call->rows.check);
+	shdup_check_end(call->check);
+	shdup_lookup_end(&call->lookup);
 	UnregisterSnapshot(call->snapshot);
 	shdup_heaps_close(&call->heaps);
 }

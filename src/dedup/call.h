@@ -68,7 +68,8 @@ typedef struct ShDupCall
 	/* for indexes */
 	ShDupHeaps	heaps;
 	Snapshot	snapshot;
-	ShDup		rows;
+	ShDupLookup lookup;
+	ShDupRowCheck *check;		/* of pairs of rows, or NULL */
 } ShDupCall;
 
 extern bool shdup_call_begin(ShDupCall *call, FunctionCallInfo fcinfo, const ShDupSpec *spec);

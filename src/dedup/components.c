@@ -139,7 +139,7 @@ simhash_components(PG_FUNCTION_ARGS)
 
 	shdup_progress_start(SHDUP_COMPONENTS, InvalidOid, InvalidOid);
 	shdup_progress_phase(SHDUP_PHASE_JOIN, a_count);
-	shdup_union_find_begin(&components, SHDUP_NUMBERS, 2.0 * a_count, 0);
+	shdup_union_find_begin(&components, SHDUP_NUMBERS, 2.0 * a_count, 0, false);
 	join_pairs(&components, a, b, a_count);
 	return_members(&components, (ReturnSetInfo *) fcinfo->resultinfo);
 	shdup_progress_end();

@@ -7,7 +7,7 @@
  * clusters are known.  Clusters are numbered in the order of their first rows: two of them
  * may have a fingerprint in common, if rows are checked.
  *
- * If rows are checked (row_check.c), rows of one fingerprint need not be the same, so the
+ * If rows are checked (row_check.c), rows of one element need not be the same, so the
  * elements of another union-find are rows.  They are added in their order.  Each is
  * checked against the rows before it that have its fingerprint or one near it, but not
  * against those to which it is connected already.  To pass over these together, the
@@ -58,10 +58,6 @@ typedef struct RowClusters
 	Row		   *rows;
 	uint32	   *bunches;		/* the first one of each element, or NO_ROW */
 
-	/* roots of several rows, in the order of these; NULL if not yet needed */
-	uint32		nroots;
-	uint32	   *roots;
-	uint32		next_to_number;
 } RowClusters;
 
 static uint32
@@ -168,8 +164,7 @@ add_clustered_row(RowClusters *clusters, ShPairsRow row, uint32 element)
 /* to sort roots by their rows */
 #define ST_SORT sort_roots
 #define ST_ELEMENT_TYPE uint32
-#define ST_COMPARE(a, b, rows) \
-	(((rows)[*(a)].row & ~SHDUP_ODD) < ((rows)[*(b)].row & ~SHDUP_ODD) ? -1 : 1)
+#define ST_COMPARE(a, b, rows) ((rows)[*(a)].row < (rows)[*(b)].row ? -1 : 1)
 #define ST_COMPARE_ARG_TYPE const Row
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_SCOPE static
@@ -178,26 +173,34 @@ add_clustered_row(RowClusters *clusters, ShPairsRow row, uint32 element)
 #include "lib/sort_template.h"
 
 /*
- * List the roots of several rows, after all rows have been added.
+ * Number the clusters of several rows in the order of their first rows, after all rows
+ * have been added.
  */
 static void
-list_roots(RowClusters *clusters)
+number_row_clusters(RowClusters *clusters)
 {
-	const Row  *rows = clusters->rows;
+	Row		   *rows = clusters->rows;
+	uint32		nroots = 0;
+	uint32	   *roots = MemoryContextAllocHuge(CurrentMemoryContext,
+											   (clusters->count / 2 + 1) * sizeof(uint32));
 
-	clusters->roots = MemoryContextAllocHuge(CurrentMemoryContext,
-											 (clusters->count / 2 + 1) * sizeof(uint32));
 	for (uint32 i = 0; i < clusters->count; i++)
 	{
 		shcompat_check_at(i);
 		if (rows[i].parent == i && rows[i].size > 1)
-			clusters->roots[clusters->nroots++] = i;
+			roots[nroots++] = i;
 	}
-	sort_roots(clusters->roots, clusters->nroots, rows);
+	sort_roots(roots, nroots, rows);
+	for (uint32 i = 0; i < nroots; i++)
+	{
+		shcompat_check_at(i);
+		rows[roots[i]].cluster = i + 1;
+	}
+	pfree(roots);
 }
 
 static void
-check_memory(double nrows, const ShDupRowCheck *check)
+check_memory(double nrows)
 {
 	double		bytes = nrows * BYTES_PER_CLUSTERED;
 
@@ -206,14 +209,12 @@ check_memory(double nrows, const ShDupRowCheck *check)
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("%.0f rows with near-duplicates do not fit into maintenance_work_mem",
 						nrows),
-				 shdup_check_lacks_memory(check) ?
-				 errdetail("They are compared one by one, since half of it has no room for the columns before the fingerprint of a row of each group.") : 0,
 				 errhint("Increase maintenance_work_mem from %d kB to %.0f kB.",
 						 maintenance_work_mem, bytes / 1024 + 1)));
 }
 
 /*
- * Find the clusters of sorted rows that are near each other, and have yet to be numbered.
+ * Find the clusters of sorted rows that are near each other, and number them.
  * Runs the functions of the condition.
  *
  * Raises ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if the rows do not fit into
@@ -227,7 +228,7 @@ make_clusters(ShDupNearRows *near, ShDupRowCheck *check)
 	ShPairsRow	row;
 	uint32		element;
 
-	check_memory(near->count, check);
+	check_memory(near->count);
 	clusters->neighbors = &near->neighbors;
 	clusters->check = check;
 	clusters->rows = MemoryContextAllocHuge(CurrentMemoryContext,
@@ -245,27 +246,8 @@ make_clusters(ShDupNearRows *near, ShDupRowCheck *check)
 		add_clustered_row(clusters, row, element);
 		shdup_check_release(check);
 	}
+	number_row_clusters(clusters);
 	return clusters;
-}
-
-/*
- * Number the next clusters in the order of their first rows, as far as these come before
- * a row.  *count is the last number, before and after.
- */
-static void
-number_by_first_rows(RowClusters *clusters, ShPairsRow end, uint64 *count)
-{
-	if (clusters->roots == NULL)
-		list_roots(clusters);
-	for (; clusters->next_to_number < clusters->nroots; clusters->next_to_number++)
-	{
-		Row		   *row = &clusters->rows[clusters->roots[clusters->next_to_number]];
-
-		shcompat_check_at(clusters->next_to_number);
-		if ((row->row & ~SHDUP_ODD) >= end)
-			return;
-		row->cluster = (uint32) (*count += 1);
-	}
 }
 
 PG_FUNCTION_INFO_V1(simhash_find_clusters);
@@ -307,17 +289,15 @@ StaticAssertDecl(sizeof(ShIdxSortItem) + 2 * sizeof(uint32) <= SHDUP_BYTES_TO_US
 				 "too much memory for each element");
 
 /*
- * Number the clusters of fingerprints in the order of their first rows, and with them the
- * clusters of odd rows, if there are any.  The number of a root becomes that of its
- * cluster.  The members are read.
+ * Number the clusters of elements in the order of their first rows.  The number of a root
+ * becomes that of its cluster.  The members are read.
  */
 static void
-number_clusters(ShDupMembers *members, RowClusters *odd)
+number_clusters(ShDupMembers *members)
 {
 	ShDupUnionFind *components = &members->elements;
 	ShDupElement *elements = components->elements;
 	uint32		nroots = 0;
-	uint64		count = 0;
 	ShIdxSortItem *firsts;
 	ShDupMember member;
 
@@ -340,7 +320,6 @@ number_clusters(ShDupMembers *members, RowClusters *odd)
 		const ShDupElement *root = &elements[shdup_union_find_root(components, member.element)];
 
 		CHECK_FOR_INTERRUPTS();
-		/* one that is odd has a higher number than any that is not */
 		if (root->size > 1)
 			firsts[root->number].key = Min(firsts[root->number].key, member.row);
 	}
@@ -348,12 +327,8 @@ number_clusters(ShDupMembers *members, RowClusters *odd)
 	for (uint32 i = 0; i < nroots; i++)
 	{
 		shcompat_check_at(i);
-		if (odd != NULL)
-			number_by_first_rows(odd, firsts[i].key, &count);
-		elements[firsts[i].value].number = ++count;
+		elements[firsts[i].value].number = i + 1;
 	}
-	if (odd != NULL)
-		number_by_first_rows(odd, PG_UINT64_MAX, &count);
 	pfree(firsts);
 	shpairs_seek_file(members->file, 0);
 }
@@ -383,10 +358,10 @@ return_row(ClusterFinder *finder, uint64 cluster, ShPairsRow row, ShFingerprint 
 }
 
 /*
- * Return the members of clusters of fingerprints, but for odd ones.
+ * Return the members of clusters of elements.
  */
 static void
-return_cluster_members(ClusterFinder *finder, ShDupMembers *members, RowClusters *odd)
+return_cluster_members(ClusterFinder *finder, ShDupMembers *members)
 {
 	ShDupUnionFind *components = &members->elements;
 	const ShDupElement *elements = components->elements;
@@ -396,7 +371,7 @@ return_cluster_members(ClusterFinder *finder, ShDupMembers *members, RowClusters
 	shdup_progress_phase(SHDUP_PHASE_RETURN, 0);
 	shpairs_seek_file(members->file, 0);
 	shdup_union_find_sum(components);
-	number_clusters(members, odd);
+	number_clusters(members);
 	while (shdup_members_next(members, &member))
 	{
 		const ShDupElement *root = &elements[shdup_union_find_root(components,
@@ -404,7 +379,7 @@ return_cluster_members(ClusterFinder *finder, ShDupMembers *members, RowClusters
 
 		CHECK_FOR_INTERRUPTS();
 		shdup_progress_entries(++nread);
-		if (root->size > 1 && (member.row & SHDUP_ODD) == 0)
+		if (root->size > 1)
 			return_row(finder, root->number, member.row, elements[member.element].fp, root->size);
 	}
 }
@@ -417,10 +392,10 @@ cluster_by_fingerprints(ClusterFinder *finder)
 {
 	ShDupMembers members;
 
-	shdup_members_begin(&members, &finder->call.rows, shdup_most(&finder->call), 0, join_rows);
+	shdup_members_begin(&members, &finder->call.lookup, shdup_most(&finder->call), 0, join_rows);
 	shdup_call_search(&finder->call, &members.sink);
 	shdup_members_finish(&members);
-	return_cluster_members(finder, &members, NULL);
+	return_cluster_members(finder, &members);
 	shdup_members_end(&members);
 }
 
@@ -447,36 +422,17 @@ return_rows(ClusterFinder *finder, const ShDupNearRows *near, RowClusters *clust
 
 /*
  * Find and return clusters of rows.
- *
- * If only the columns before the fingerprint decide, the clusters of rows that are not odd
- * are those of fingerprints, and rows that are odd are in no cluster with them.
  */
 static void
-cluster_rows(ClusterFinder *finder, ShDupRowCheck *check)
+cluster_rows(ClusterFinder *finder)
 {
-	bool		by_group = shdup_check_is_by_group(check);
 	ShDupNearRows near;
-	RowClusters *clusters = NULL;
-	uint64		count = 0;
 
-	shdup_near_rows_begin(&near, &finder->call.rows, shdup_most(&finder->call), 0, NULL);
+	shdup_near_rows_begin(&near, &finder->call.lookup, shdup_most(&finder->call), 0, NULL);
 	shdup_call_search(&finder->call, &near.members.sink);
 	shdup_members_finish(&near.members);
-	shdup_check_forget(check);
-	if (!shdup_check_is_needless(check))
-	{
-		shdup_near_rows_sort(&near, by_group ? SHDUP_ODD_ROWS : SHDUP_BY_COMPONENT);
-		clusters = make_clusters(&near, check);
-		if (!by_group)
-			number_by_first_rows(clusters, PG_UINT64_MAX, &count);
-	}
-	if (by_group)
-	{
-		shdup_near_rows_join(&near);
-		return_cluster_members(finder, &near.members, clusters);
-	}
-	if (clusters != NULL)
-		return_rows(finder, &near, clusters);
+	shdup_near_rows_sort(&near, true);
+	return_rows(finder, &near, make_clusters(&near, finder->call.check));
 	shdup_near_rows_end(&near);
 }
 
@@ -498,8 +454,8 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 	shdup_result_begin(&finder.result, finder.call.result);
 	if (finder.call.width > 0)
 		shdup_result_set_null(&finder.result, FP);
-	if (finder.call.rows.check != NULL)
-		cluster_rows(&finder, finder.call.rows.check);
+	if (finder.call.check != NULL)
+		cluster_rows(&finder);
 	else
 		cluster_by_fingerprints(&finder);
 	shdup_call_end(&finder.call);
@@ -513,16 +469,29 @@ typedef struct JoinSink
 	ShDupUnionFind components;
 } JoinSink;
 
-static void
-join_values(ShPairsSink *base, const ShPairsBucket *x, size_t i, const ShPairsBucket *y, size_t j)
+/*
+ * ShPairsSink.number
+ */
+static uint32
+number_value(ShPairsSink *sink, const ShPairsElement *element, bool more)
 {
-	JoinSink   *sink = (JoinSink *) base;
 	bool		is_new;
-	uint32		a = shdup_find_element(&sink->components, x, i, &is_new);
-	uint32		b = shdup_find_element(&sink->components, y, j, &is_new);
 
-	shdup_union_find_join(&sink->components, a, b);
-	shdup_progress_found();
+	return shdup_find_element(&((JoinSink *) sink)->components, element, &is_new);
+}
+
+/*
+ * ShPairsSink.pairs
+ */
+static bool
+join_values(ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs)
+{
+	for (size_t i = 0; i < npairs; i++)
+	{
+		shdup_union_find_join(&((JoinSink *) sink)->components, pairs[i].a, pairs[i].b);
+		shdup_progress_found();
+	}
+	return true;
 }
 
 /*
@@ -570,12 +539,13 @@ return_values(ShDupUnionFind *components, int width, ReturnSetInfo *info)
 static Datum
 find_clusters_in(FunctionCallInfo fcinfo, const ShDupSpec *spec)
 {
-	JoinSink	sink = {.sink = {.pair = join_values}};
+	JoinSink	sink = {.sink = {.number = number_value,.pairs = join_values}};
 	ShDupCall	call;
 
 	if (!shdup_call_begin(&call, fcinfo, spec))
 		return (Datum) 0;
-	shdup_union_find_begin(&sink.components, SHDUP_VALUES, shdup_most(&call), shdup_nwords(&call));
+	shdup_union_find_begin(&sink.components, SHDUP_VALUES, shdup_most(&call), shdup_nwords(&call),
+						   false);
 	shdup_call_search(&call, &sink.sink);
 	return_values(&sink.components, call.width, call.result);
 	shdup_call_end(&call);

@@ -4,7 +4,7 @@
  *	  SQL function that returns the rows to remove, so that one row of each
  *	  group of near-duplicates is kept.
  *
- * Rows of one fingerprint that are not odd (row_check.c) have the same neighbors.  If
+ * Rows of one fingerprint and class (row_class.c) have the same neighbors.  If
  * the first of them is kept, it is the keeper of the others.  If it is not, none of
  * them is.  So an element has the keeper that its next row would have, if any.  When
  * a row is kept, it becomes the keeper of its own element, and of neighboring
@@ -259,7 +259,7 @@ count_duplicate(DuplicateFinder *finder)
 static void
 return_duplicate(DuplicateFinder *finder, ShPairsRow row, ShPairsRow keeper, int distance)
 {
-	const ShDupHeaps *heaps = finder->near.members.rows->heaps;
+	const ShDupHeaps *heaps = finder->near.members.lookup->heaps;
 	ItemPointerData tids[2];
 	Datum		values[5];
 
@@ -403,22 +403,19 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	};
 	DuplicateFinder finder = {0};
 	ShDupCall	call;
-	bool		by_fingerprints;
 
 	if (!shdup_call_begin(&call, fcinfo, &spec))
 		return (Datum) 0;
-	shdup_near_rows_begin(&finder.near, &call.rows, shdup_most(&call), shdup_nwords(&call),
+	shdup_near_rows_begin(&finder.near, &call.lookup, shdup_most(&call), shdup_nwords(&call),
 						  call.keep);
 	shdup_call_search(&call, &finder.near.members.sink);
 	shdup_members_finish(&finder.near.members);
-	shdup_check_forget(call.rows.check);
-	by_fingerprints = shdup_check_is_needless(call.rows.check);
-	shdup_near_rows_sort(&finder.near, by_fingerprints ? SHDUP_ALL_ROWS : SHDUP_BY_COMPONENT);
+	shdup_near_rows_sort(&finder.near, call.check != NULL);
 	shdup_result_begin(&finder.result, call.result);
-	if (by_fingerprints)
+	if (call.check == NULL)
 		decide_by_fingerprints(&finder);
 	else
-		decide_by_checks(&finder, call.rows.check);
+		decide_by_checks(&finder, call.check);
 
 	shdup_near_rows_end(&finder.near);
 	shdup_call_end(&call);

@@ -4,10 +4,13 @@
  *	  SQL functions that return the pairs of near-duplicates: of one index, of two, of
  *	  an array and an index, or of one array.
  *
- * Pairs of keys are collected, with the rows of each key, until there are
- * enough rows for a lookup.  Then each visible row of one key is passed on
- * with each visible row of the other.  The keys are those of one bucket, or of
- * two buckets side by side.
+ * Pairs of elements are collected, with the rows of each element, until there are
+ * enough rows for a lookup.  Then each visible row of one element is passed on
+ * with each visible row of the other that is of the same class.
+ *
+ * If an element has many rows, they are looked up at once, in the bucket.  Others are looked
+ * up together with many more and, if the search of the bucket continues after that, stored
+ * back there, with their classes in the upper bits.  So no row is looked up twice in a bucket.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,404 +27,456 @@
 #include "dedup/rows.h"
 #include "type/simhash.h"
 
-/* two rows, and their fingerprints */
-typedef struct RowPair
+/* an element, whose number is its place */
+typedef struct Element
 {
-	ShPairsRow	a_row;
-	ShFingerprint a_fp;
-	ShPairsRow	b_row;
-	ShFingerprint b_fp;
-	int			distance;
-
-	/* the words of fingerprints that have several, or NULL */
-	const uint64 *a_value;
-	const uint64 *b_value;
-} RowPair;
-
-/* called with two rows of a pair */
-typedef void (*TakeFunction) (void *arg, const RowPair *pair);
-
-/* a fingerprint of the current batch */
-typedef struct Fingerprint
-{
-	ShFingerprint fp;
-	const uint64 *value;		/* words of a wide one, or NULL */
-	ShPairsRow *rows;
-	size_t		nrows;			/* once looked up: visible rows, which come
+	uint32		group;
+	uint32		nrows;			/* once looked up: visible rows, which come
 								 * first */
-	uint32		key;			/* in the bucket that it came from */
-	bool		second;			/* belongs to the second bucket */
-	bool		looked_up;		/* looked up, and in the bucket */
-	bool		repeated;		/* its rows are pairs with each other */
-} Fingerprint;
+	ShPairsRow *rows;			/* by class */
+	ShPairsRow *place;			/* where to store them back; NULL if they are
+								 * there */
+	union
+	{
+		ShFingerprint fp;
+		const uint64 *words;	/* of a wide one */
+	}			value;
+} Element;
 
-/*
- * A bucket that is being searched, if any of its keys have been collected, and
- * the numbers of its fingerprints by key.
- */
-typedef struct Collected
-{
-	const ShPairsBucket *bucket;
-	bool		values;			/* values that have no rows */
-	size_t		max_numbers;
-	uint32	   *numbers;
-} Collected;
+StaticAssertDecl(sizeof(Element) <= SHDUP_CALLER_BYTES, "too much memory for each row");
 
-typedef struct RowPairs
+typedef struct FindPairs
 {
 	ShPairsSink sink;
-	ShDupRowCheck *check;		/* of rows, or NULL */
-	TakeFunction take;
-	void	   *arg;
-	ShDup	   *rows;
-	uint32		nfps;
-	uint32		max_fps;
-	Fingerprint *fps;
-	Collected	collected[2];
-	uint32		first_number;	/* of the current buckets */
+	ShDupCall	call;
+	ShDupResult result;
+	ShDupLookup *lookup;
 	int			nwords;			/* of wide fingerprints, or 0 */
-	MemoryContext values;		/* copies of these */
-	bool		refers_to_bucket;	/* rows of some fingerprint point to it */
-} RowPairs;
+	bool		of_array;		/* the first of two elements is of an array */
 
-/* in place of a number: not collected; rows not looked up, or looked up */
-#define NOT_COLLECTED	PG_UINT32_MAX
-#define LOOKED_UP		(PG_UINT32_MAX - 1)
+	uint32		count;
+	uint32		capacity;
+	Element    *elements;
+	uint32		first;			/* element of the current buckets */
+	MemoryContext values;		/* copies of words */
+	bool		refers_to_bucket;	/* some rows are there only */
+	bool		is_full;
+} FindPairs;
 
 /* the fraction of maintenance_work_mem that copies of wide fingerprints may take */
 #define VALUES_FRACTION	0.25
 
-/* the fraction that fingerprints and numbers may take */
-#define FPS_FRACTION	(SHDUP_ROWS_SHARE * SHDUP_CALLER_BYTES / SHDUP_ROW_BYTES)
+/* the fraction that elements may take */
+#define ELEMENTS_FRACTION	(SHDUP_ROWS_SHARE * SHDUP_CALLER_BYTES / SHDUP_ROW_BYTES)
 
-StaticAssertDecl(sizeof(Fingerprint) <= SHDUP_CALLER_BYTES, "too much memory for each row");
+#define FIRST_CAPACITY	1024
 
-/* a value of an array counts as one row */
+/* in place of the rows of an element of an array, which counts as one */
 static ShPairsRow no_row = 0;
 
+/* the columns of the fingerprints in pairs of rows */
+#define A_FP	2
+#define B_FP	3
+
 /*
- * Pass on each row of a with each row of b; or, if they are the same fingerprint, each
- * row with those after it.
+ * Return a pair of rows: if both are of one index, the one with the lower number first.
  */
 static void
-take_pair_rows(RowPairs *pairs, const Fingerprint *a, const Fingerprint *b)
+return_rows(FindPairs *find, const Element *a, ShPairsRow a_row, const Element *b,
+			ShPairsRow b_row, int distance)
 {
-	RowPair		pair = {.a_fp = a->fp,.b_fp = b->fp,.a_value = a->value,.b_value = b->value};
-	bool		counted = false;
+	const ShDupHeaps *heaps = &find->call.heaps;
+	bool		swap = heaps->nsides == 1 && a_row > b_row;
+	ItemPointerData tids[2];
+	Datum		values[SHDUP_RESULT_COLUMNS];
 
-	pair.distance = a->value == NULL ? shbits_distance(a->fp, b->fp) :
-		shpairs_distance(a->value, b->value, pairs->nwords);
-	for (size_t i = 0; i < a->nrows; i++)
+	values[0] = PointerGetDatum(&tids[0]);
+	values[1] = PointerGetDatum(&tids[1]);
+	values[A_FP] = SimhashGetDatum(swap ? b->value.fp : a->value.fp);
+	values[B_FP] = SimhashGetDatum(swap ? a->value.fp : b->value.fp);
+	values[4] = Int32GetDatum(distance);
+	values[5] = ObjectIdGetDatum(shdup_name(heaps, swap ? b_row : a_row, &tids[0]));
+	values[6] = ObjectIdGetDatum(shdup_name(heaps, swap ? a_row : b_row, &tids[1]));
+	shdup_result_add(&find->result, values);
+}
+
+/* the fingerprint of an element as a result */
+static Datum
+fp_of(const FindPairs *find, const Element *element)
+{
+	return shdup_fp_datum(find->call.width,
+						  find->nwords > 0 ? element->value.words : &element->value.fp);
+}
+
+/*
+ * Return an element of an array and a row.
+ */
+static void
+return_element_and_row(FindPairs *find, const Element *a, const Element *b, ShPairsRow row,
+					   int distance)
+{
+	ItemPointerData tid;
+	Datum		values[SHDUP_RESULT_COLUMNS];
+
+	values[0] = fp_of(find, a);
+	values[1] = PointerGetDatum(&tid);
+	values[2] = fp_of(find, b);
+	values[3] = Int32GetDatum(distance);
+	values[4] = ObjectIdGetDatum(shdup_name(&find->call.heaps, row, &tid));
+	shdup_result_add(&find->result, values);
+}
+
+static int
+distance_of(const FindPairs *find, const Element *a, const Element *b)
+{
+	return find->nwords == 0 ? shbits_distance(a->value.fp, b->value.fp) :
+		shpairs_distance(a->value.words, b->value.words, find->nwords);
+}
+
+/*
+ * Return each of some rows of a with each of some of b, or, if they are the same, each with
+ * those after it, as far as they are the same by the check.
+ */
+static void
+return_product(FindPairs *find, const Element *a, const ShPairsRow *a_rows, size_t na,
+			   const Element *b, const ShPairsRow *b_rows, size_t nb)
+{
+	int			distance = distance_of(find, a, b);
+
+	for (size_t i = 0; i < na; i++)
 	{
-		for (size_t j = a == b ? i + 1 : 0; j < b->nrows; j++)
+		ShPairsRow	a_row = a_rows[i] & SHIDX_MAX_TID;
+
+		for (size_t j = a_rows == b_rows ? i + 1 : 0; j < nb; j++)
 		{
+			ShPairsRow	b_row = b_rows[j] & SHIDX_MAX_TID;
+
 			CHECK_FOR_INTERRUPTS();
-			pair.a_row = a->rows[i];
-			pair.b_row = b->rows[j];
-			if (shdup_check_rows(pairs->check, pair.a_row, pair.b_row))
-				pairs->take(pairs->arg, &pair);
-			/* one was counted when the fingerprints were found */
-			if (counted)
-				shdup_progress_found();
-			counted = true;
+			shdup_progress_found();
+			if (find->of_array)
+				return_element_and_row(find, a, b, b_row, distance);
+			else if (shdup_check_rows(find->call.check, a_row, b_row))
+				return_rows(find, a, a_row, b, b_row, distance);
 		}
 	}
 }
 
-/*
- * Move the visible rows to the front.  Returns their number.
- */
+/* the end of the rows that have the class of row i */
 static size_t
-drop_invisible(ShPairsRow *rows, size_t count)
+end_of_class(const ShPairsRow *rows, size_t i, size_t count)
 {
-	size_t		visible = 0;
+	size_t		end = i + 1;
+
+	while (end < count && rows[end] >> SHDUP_CLASS_SHIFT == rows[i] >> SHDUP_CLASS_SHIFT)
+	{
+		shcompat_check_at(end);
+		end++;
+	}
+	return end;
+}
+
+/*
+ * Find the classes of rows whose classes are too high to be stored with them.  Returns the
+ * rows, sorted by class, in the current memory context.
+ */
+static ShIdxSortItem *
+find_high_classes(FindPairs *find, uint32 group, const ShPairsRow *rows, size_t count)
+{
+	ShIdxSortItem *items = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShIdxSortItem));
+	ShIdxSortItem *sorted = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShIdxSortItem));
 
 	for (size_t i = 0; i < count; i++)
 	{
-		shcompat_check_at(i);
-		if (rows[i] != SHDUP_INVISIBLE)
-			rows[visible++] = rows[i];
+		ShPairsRow	row = rows[i] & SHIDX_MAX_TID;
+
+		CHECK_FOR_INTERRUPTS();
+		items[i] = shidx_sort_item(shdup_class_again(find->lookup->classes, group, row), row);
 	}
-	for (size_t i = visible; i < count; i++)
+	shidx_sort_radix(items, sorted, count);
+	pfree(items);
+	return sorted;
+}
+
+/*
+ * Return the pairs of rows of a and b whose classes are equal, and too high to be stored.
+ */
+static void
+return_high_classes(FindPairs *find, const Element *a, const ShPairsRow *a_rows, size_t na,
+					const Element *b, const ShPairsRow *b_rows, size_t nb)
+{
+	ShIdxSortItem *a_items = find_high_classes(find, a->group, a_rows, na);
+	ShIdxSortItem *b_items = a_rows == b_rows ? a_items :
+		find_high_classes(find, b->group, b_rows, nb);
+	size_t		first = 0;
+
+	for (size_t i = 0; i < na; i++)
+	{
+		while (first < nb && b_items[first].key < a_items[i].key)
+			first++;
+		for (size_t j = a_items == b_items ? i + 1 : first;
+			 j < nb && b_items[j].key == a_items[i].key; j++)
+			return_product(find, a, &a_items[i].value, 1, b, &b_items[j].value, 1);
+	}
+	if (b_items != a_items)
+		pfree(b_items);
+	pfree(a_items);
+	shdup_classes_release(find->lookup->classes);
+}
+
+/*
+ * Return the pairs of rows of two elements whose classes are equal; or, if they are the same
+ * element, of its rows.
+ */
+static void
+return_pair(FindPairs *find, const Element *a, const Element *b)
+{
+	size_t		i = 0;
+	size_t		j = 0;
+
+	if (find->of_array)
+		return_product(find, a, a->rows, a->nrows, b, b->rows, b->nrows);
+	while (!find->of_array && i < a->nrows && j < b->nrows)
+	{
+		uint64		a_class = a->rows[i] >> SHDUP_CLASS_SHIFT;
+		uint64		b_class = b->rows[j] >> SHDUP_CLASS_SHIFT;
+		size_t		a_end = a_class <= b_class ? end_of_class(a->rows, i, a->nrows) : i;
+		size_t		b_end = b_class <= a_class ? end_of_class(b->rows, j, b->nrows) : j;
+
+		if (a_class == b_class && a_class == SHDUP_HIGH_CLASS)
+			return_high_classes(find, a, a->rows + i, a_end - i, b, b->rows + j, b_end - j);
+		else if (a_class == b_class)
+			return_product(find, a, a->rows + i, a_end - i, b, b->rows + j, b_end - j);
+		i = a_end;
+		j = b_end;
+	}
+}
+
+/* to sort rows by class */
+#define ST_SORT sort_rows
+#define ST_ELEMENT_TYPE ShPairsRow
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * Move the visible ones of rows that have been looked up in place to the front, by class.
+ * Returns their number.
+ */
+static uint32
+settle_rows(ShPairsRow *rows, uint32 count)
+{
+	uint32		visible = 0;
+	bool		sorted = true;
+
+	for (uint32 i = 0; i < count; i++)
+	{
+		shcompat_check_at(i);
+		if (rows[i] == SHDUP_INVISIBLE)
+			continue;
+		sorted &= visible == 0 || rows[visible - 1] >> SHDUP_CLASS_SHIFT <= rows[i] >> SHDUP_CLASS_SHIFT;
+		rows[visible++] = rows[i];
+	}
+	for (uint32 i = visible; i < count; i++)
 	{
 		shcompat_check_at(i);
 		rows[i] = SHDUP_INVISIBLE;
 	}
+	if (!sorted)
+		sort_rows(rows, visible);
 	return visible;
 }
 
-/* have any keys of the current buckets been collected? */
-static inline bool
-in_bucket(const RowPairs *pairs)
-{
-	return pairs->collected[0].bucket != NULL || pairs->collected[1].bucket != NULL;
-}
-
 /*
- * Store the looked-up rows in the bucket, since the fingerprints are about to
- * be forgotten, so that they are not looked up again.
+ * Give the rows that have been looked up together their classes, and store them back in the
+ * bucket.
  */
 static void
-keep_in_bucket(RowPairs *pairs)
+settle_elements(FindPairs *find)
 {
-	for (uint32 i = pairs->first_number; i < pairs->nfps; i++)
+	ShDupLookup *lookup = find->lookup;
+
+	for (size_t i = 0; i < lookup->count; i++)
 	{
-		const Fingerprint *fp = &pairs->fps[i];
-		const Collected *collected = &pairs->collected[fp->second];
+		shcompat_check_at(i);
+		if (lookup->numbers[i] != SHDUP_INVISIBLE)
+			lookup->numbers[i] = shdup_row_of_class(lookup->numbers[i],
+													lookup->classes != NULL ? lookup->groups[i] : 1);
+	}
+	for (uint32 i = 0; i < find->count; i++)
+	{
+		Element    *element = &find->elements[i];
+		uint32		count = element->nrows;
 
 		shcompat_check_at(i);
-		if (!fp->looked_up)
-			memcpy(collected->bucket->rows + collected->bucket->starts[fp->key], fp->rows,
-				   fp->nrows * sizeof(ShPairsRow));
-		collected->numbers[fp->key] = LOOKED_UP;
+		if (element->place == NULL)
+			continue;
+		element->nrows = settle_rows(element->rows, count);
+		if (i >= find->first)
+			memcpy(element->place, element->rows, count * sizeof(ShPairsRow));
 	}
-	pairs->first_number = 0;
 }
 
 /*
- * Look up the rows that have been collected, pass them on, and begin anew.
+ * Look up the rows that have been collected, return the pairs, and begin anew.
  */
 static void
-return_all(RowPairs *pairs)
+flush(FindPairs *find)
 {
-	shdup_resolve(pairs->rows);
-	if (in_bucket(pairs))
-		keep_in_bucket(pairs);
-	for (uint32 i = 0; i < pairs->nfps; i++)
+	shdup_lookup_resolve(find->lookup);
+	settle_elements(find);
+	for (size_t i = 0; i < find->lookup->npairs; i++)
 	{
-		Fingerprint *fp = &pairs->fps[i];
+		ShPairsPair pair = find->lookup->pairs[i];
 
 		shcompat_check_at(i);
-		if (!fp->looked_up)
-			fp->nrows = drop_invisible(fp->rows, fp->nrows);
+		return_pair(find, &find->elements[pair.a], &find->elements[pair.b]);
 	}
-	for (uint32 i = 0; i < pairs->nfps; i++)
-	{
-		shcompat_check_at(i);
-		if (pairs->fps[i].repeated)
-			take_pair_rows(pairs, &pairs->fps[i], &pairs->fps[i]);
-	}
-	for (size_t i = 0; i < pairs->rows->npairs; i++)
-	{
-		ShDupNumberPair numbers = pairs->rows->pairs[i];
-
-		shcompat_check_at(i);
-		take_pair_rows(pairs, &pairs->fps[numbers.a], &pairs->fps[numbers.b]);
-	}
-
-	shdup_check_release(pairs->check);
-	shdup_reset(pairs->rows);
-	if (pairs->values != NULL)
-		MemoryContextReset(pairs->values);
-	pairs->nfps = 0;
-	pairs->refers_to_bucket = false;
+	shdup_check_release(find->call.check);
+	shdup_lookup_reset(find->lookup);
+	if (find->values != NULL)
+		MemoryContextReset(find->values);
+	find->count = find->first = 0;
+	find->refers_to_bucket = false;
+	find->is_full = false;
 }
 
 /*
- * Make room to number the keys of a bucket.
- */
-static void
-start_numbers(RowPairs *pairs, Collected *collected, const ShPairsBucket *bucket)
-{
-	if (bucket->nkeys > collected->max_numbers)
-	{
-		collected->max_numbers = bucket->nkeys;
-		collected->numbers = repalloc_huge(collected->numbers, collected->max_numbers * sizeof(uint32));
-	}
-	for (size_t i = 0; i < bucket->nkeys; i++)
-	{
-		shcompat_check_at(i);
-		collected->numbers[i] = NOT_COLLECTED;
-	}
-	if (!in_bucket(pairs))
-		pairs->first_number = pairs->nfps;
-	collected->bucket = bucket;
-}
-
-/*
- * Add a fingerprint to the batch.
- */
-static Fingerprint *
-add_fingerprint(RowPairs *pairs)
-{
-	if (pairs->nfps == pairs->max_fps)
-	{
-		/* is_full leaves room for a pair */
-		Assert(pairs->max_fps < LOOKED_UP / 2);
-		pairs->max_fps = Max(Min(pairs->max_fps * 2, pairs->rows->most + 2), pairs->nfps + 1);
-		pairs->fps = repalloc_huge(pairs->fps, pairs->max_fps * sizeof(Fingerprint));
-	}
-	return &pairs->fps[pairs->nfps++];
-}
-
-/*
- * Keep the value of a wide fingerprint, which is in a bucket, until its pairs have
- * been passed on.
- */
-static const uint64 *
-copy_value(RowPairs *pairs, const uint64 *value, int nwords)
-{
-	uint64	   *copy;
-
-	if (pairs->values == NULL)
-		pairs->values = AllocSetContextCreate(GetMemoryChunkContext(pairs),
-											  "simhash wide fingerprints",
-											  ALLOCSET_DEFAULT_SIZES);
-	pairs->nwords = nwords;
-	copy = MemoryContextAlloc(pairs->values, nwords * sizeof(uint64));
-	memcpy(copy, value, nwords * sizeof(uint64));
-	return copy;
-}
-
-/*
- * Should what has been collected be passed on before more is?
+ * Should what has been collected be returned before more is?
  *
- * There may be more fingerprints than rows, since some have been looked up before.
+ * There may be more elements than rows, since some have been looked up before.
  */
 static bool
-is_full(const RowPairs *pairs)
+is_full(const FindPairs *find)
 {
-	double		memory = Max(maintenance_work_mem * 1024.0 * FPS_FRACTION,
-							 pairs->rows->most * (double) sizeof(Fingerprint));
-	double		numbers = (double) sizeof(uint32) *
-		(pairs->collected[0].max_numbers + pairs->collected[1].max_numbers);
+	double		memory = Max(maintenance_work_mem * 1024.0 * ELEMENTS_FRACTION,
+							 find->lookup->most * (double) sizeof(Element));
 
-	return shdup_full(pairs->rows) || pairs->nfps >= pairs->rows->most ||
-		pairs->nfps * (double) sizeof(Fingerprint) > memory - Min(numbers, memory / 2) ||
-		(double) pairs->nfps * pairs->nwords * sizeof(uint64) >
+	return shdup_lookup_is_full(find->lookup) || find->count >= find->lookup->most ||
+		find->count * (double) sizeof(Element) > memory ||
+		(double) find->count * find->nwords * sizeof(uint64) >
 		maintenance_work_mem * 1024.0 * VALUES_FRACTION;
 }
 
 /*
- * The number of key i of the bucket among the collected fingerprints.
- *
- * The rows of a key are looked up once, no matter how many keys it is a pair
- * with.  If a key has many rows, they are looked up immediately, in the bucket.
- * Others are looked up together with many more and, if the search of the
- * bucket continues after that, stored back there.
+ * Make room for another element.
  */
-static uint32
-collect_pairs(RowPairs *pairs, bool second, const ShPairsBucket *bucket, size_t i)
+static Element *
+add_element(FindPairs *find)
 {
-	Collected  *collected = &pairs->collected[second];
-	ShPairsRow *rows = bucket->rows + bucket->starts[i];
-	size_t		nrows = shpairs_rows_end(bucket, i) - bucket->starts[i];
-	uint32		number;
-	Fingerprint *fp;
+	if (find->count == find->capacity)
+	{
+		find->capacity = Min(find->capacity * 2, find->lookup->most + 1);
+		find->elements = repalloc_huge(find->elements, find->capacity * sizeof(Element));
+	}
+	return &find->elements[find->count++];
+}
 
-	if (collected->bucket == NULL)
-		start_numbers(pairs, collected, bucket);
-	number = collected->numbers[i];
-	if (number < LOOKED_UP)
-		return number;
+static const uint64 *
+copy_words(FindPairs *find, const uint64 *words)
+{
+	uint64	   *copy;
 
-	if (number == NOT_COLLECTED && nrows > SHDUP_MANY && !collected->values)
-	{
-		shdup_look_up(pairs->rows, bucket->group, rows, nrows);
-		number = LOOKED_UP;
-	}
+	if (find->values == NULL)
+		find->values = AllocSetContextCreate(CurrentMemoryContext, "simhash wide fingerprints",
+											 ALLOCSET_DEFAULT_SIZES);
+	copy = MemoryContextAlloc(find->values, find->nwords * sizeof(uint64));
+	memcpy(copy, words, find->nwords * sizeof(uint64));
+	return copy;
+}
 
-	collected->numbers[i] = pairs->nfps;
-	fp = add_fingerprint(pairs);
-	fp->fp = shpairs_key(bucket, i);
-	fp->value = bucket->nwords == 1 ? NULL :
-		copy_value(pairs, shpairs_value(bucket, i), bucket->nwords);
-	fp->key = i;
-	fp->second = second;
-	fp->repeated = false;
-	fp->looked_up = number == LOOKED_UP || collected->values;
-	if (collected->values)
-	{
-		fp->rows = &no_row;
-		fp->nrows = 1;
-	}
-	else if (fp->looked_up)
-	{
-		fp->rows = rows;
-		fp->nrows = drop_invisible(rows, nrows);
-		pairs->refers_to_bucket = true;
-	}
-	else
-	{
-		fp->rows = pairs->rows->numbers + pairs->rows->count;
-		fp->nrows = nrows;
-		shdup_add(pairs->rows, bucket->group, rows, nrows);
-	}
-	return collected->numbers[i];
+/* have the rows of an element been looked up in the bucket? */
+static bool
+is_looked_up(const ShPairsElement *element)
+{
+	return element->rows[0] == SHDUP_INVISIBLE || element->rows[0] >> SHDUP_CLASS_SHIFT != 0;
 }
 
 /*
- * ShPairsSink.pair.  A key paired with itself stands for the pairs of its rows.  The rows
- * of both buckets may be changed.
+ * Take the rows of an element.
  */
 static void
-add_row_pair(ShPairsSink *sink, const ShPairsBucket *a, size_t i, const ShPairsBucket *b,
-			 size_t j)
+take_rows(FindPairs *find, Element *to, const ShPairsElement *from)
 {
-	RowPairs   *pairs = (RowPairs *) sink;
-	uint32		number;
+	ShDupLookup *lookup = find->lookup;
 
-	shdup_progress_found();
-	if (is_full(pairs))
-		return_all(pairs);
-	number = collect_pairs(pairs, false, a, i);
-	if (a == b && i == j)
-		pairs->fps[number].repeated = true;
+	to->place = NULL;
+	to->nrows = from->nrows;
+	to->rows = from->rows;
+	if (from->rows == NULL)
+	{
+		to->rows = &no_row;
+		to->nrows = 1;
+	}
+	else if (from->nrows <= SHDUP_MANY && !is_looked_up(from))
+	{
+		to->place = from->rows;
+		to->rows = lookup->numbers + lookup->count;
+		shdup_lookup_add(lookup, from->group, from->rows, from->nrows);
+	}
 	else
-		shdup_add_pair(pairs->rows, number, collect_pairs(pairs, a != b, b, j));
+	{
+		if (!is_looked_up(from))
+			shdup_look_up(lookup, from->group, from->rows, from->nrows);
+		to->nrows = settle_rows(from->rows, from->nrows);
+		find->refers_to_bucket = true;
+	}
 }
 
 /*
- * ShPairsSink.leave: the buckets of the last pairs become invalid.
+ * ShPairsSink.number
+ */
+static uint32
+number_element(ShPairsSink *sink, const ShPairsElement *from, bool more)
+{
+	FindPairs  *find = (FindPairs *) sink;
+	Element    *element;
+
+	Assert(!more);
+	if (is_full(find))
+	{
+		find->is_full = true;
+		return SHPAIRS_NO_NUMBER;
+	}
+	element = add_element(find);
+	element->group = from->group;
+	if (find->nwords == 0)
+		element->value.fp = from->id;
+	else
+		element->value.words = copy_words(find, from->value);
+	take_rows(find, element, from);
+	return element - find->elements;
+}
+
+/*
+ * ShPairsSink.pairs
+ */
+static bool
+take_pairs(ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs)
+{
+	FindPairs  *find = (FindPairs *) sink;
+
+	shdup_lookup_add_pairs(find->lookup, pairs, npairs);
+	if (!find->is_full && !shdup_lookup_is_full(find->lookup))
+		return true;
+	flush(find);
+	return false;
+}
+
+/*
+ * ShPairsSink.leave
  */
 static void
 leave_buckets(ShPairsSink *sink)
 {
-	RowPairs   *pairs = (RowPairs *) sink;
+	FindPairs  *find = (FindPairs *) sink;
 
-	if (pairs->refers_to_bucket)
-		return_all(pairs);
-	pairs->collected[0].bucket = pairs->collected[1].bucket = NULL;
-	shdup_check_forget(pairs->check);
-}
-
-/*
- * Begin to pass the rows of pairs of fingerprints, and that are the same by the check of
- * "rows" if there is one, to take, with arg.  Returns the sink of the search.
- *
- * With values_first, the first key of each pair is a value without rows, and is
- * passed on with 0 for its row.
- */
-static ShPairsSink *
-begin_row_pairs(ShDup *rows, bool values_first, TakeFunction take, void *arg)
-{
-	RowPairs   *pairs = palloc0(sizeof(RowPairs));
-
-	pairs->sink.pair = add_row_pair;
-	pairs->sink.leave = leave_buckets;
-	pairs->rows = rows;
-	pairs->check = rows->check;
-	pairs->take = take;
-	pairs->arg = arg;
-	pairs->max_fps = 1024;
-	pairs->fps = palloc(pairs->max_fps * sizeof(Fingerprint));
-	for (int i = 0; i < lengthof(pairs->collected); i++)
-	{
-		pairs->collected[i].max_numbers = 1;
-		pairs->collected[i].numbers = palloc(sizeof(uint32));
-	}
-	pairs->collected[0].values = values_first;
-	return &pairs->sink;
-}
-
-/*
- * The last pair has been added.
- */
-static void
-finish_row_pairs(ShPairsSink *sink)
-{
-	leave_buckets(sink);
-	return_all((RowPairs *) sink);
+	if (find->refers_to_bucket)
+		flush(find);
+	find->first = find->count;
+	shdup_classes_forget(find->lookup->classes);
 }
 
 PG_FUNCTION_INFO_V1(simhash_find_all);
@@ -431,82 +486,31 @@ PG_FUNCTION_INFO_V1(simhash_find_matches);
 PG_FUNCTION_INFO_V1(simhash_find_matches_in);
 PG_FUNCTION_INFO_V1(simhash_find_matches_in_bits);
 
-/* the columns of the fingerprints in pairs of rows */
-#define A_FP	2
-#define B_FP	3
-
-typedef struct FindPairs
-{
-	ShDupCall	call;
-	ShDupResult result;
-} FindPairs;
-
-/*
- * Return a pair of rows: if both are of one index, the one with the lower number first.
- */
-static void
-take_row_pair(void *arg, const RowPair *pair)
-{
-	FindPairs  *find = arg;
-	const ShDupHeaps *heaps = &find->call.heaps;
-	bool		swap = heaps->nsides == 1 && pair->a_row > pair->b_row;
-	ItemPointerData tids[2];
-	Datum		values[SHDUP_RESULT_COLUMNS];
-
-	values[0] = PointerGetDatum(&tids[0]);
-	values[1] = PointerGetDatum(&tids[1]);
-	values[A_FP] = SimhashGetDatum(swap ? pair->b_fp : pair->a_fp);
-	values[B_FP] = SimhashGetDatum(swap ? pair->a_fp : pair->b_fp);
-	values[4] = Int32GetDatum(pair->distance);
-	values[5] = ObjectIdGetDatum(shdup_name(heaps, swap ? pair->b_row : pair->a_row, &tids[0]));
-	values[6] = ObjectIdGetDatum(shdup_name(heaps, swap ? pair->a_row : pair->b_row, &tids[1]));
-	shdup_result_add(&find->result, values);
-}
-
-/*
- * Return an element of an array and a row.
- */
-static void
-take_element_and_row(void *arg, const RowPair *pair)
-{
-	FindPairs  *find = arg;
-	int			width = find->call.width;
-	ItemPointerData tid;
-	Datum		values[SHDUP_RESULT_COLUMNS];
-
-	/* a single word is the fingerprint */
-	values[0] = shdup_fp_datum(width, pair->a_value != NULL ? pair->a_value : &pair->a_fp);
-	values[1] = PointerGetDatum(&tid);
-	values[2] = shdup_fp_datum(width, pair->b_value != NULL ? pair->b_value : &pair->b_fp);
-	values[3] = Int32GetDatum(pair->distance);
-	values[4] = ObjectIdGetDatum(shdup_name(&find->call.heaps, pair->b_row, &tid));
-	shdup_result_add(&find->result, values);
-}
-
 /*
  * The functions of indexes: with an array, its elements come first in the pairs.
  */
 static Datum
 find_row_pairs(FunctionCallInfo fcinfo, const ShDupSpec *spec)
 {
-	FindPairs	find;
+	FindPairs	find = {.sink = {.number = number_element,.pairs = take_pairs,.leave = leave_buckets}};
 	ShDupCall  *call = &find.call;
-	bool		elements_first = spec->array > 0;
-	ShPairsSink *sink;
 
 	if (!shdup_call_begin(call, fcinfo, spec))
 		return (Datum) 0;
+	find.of_array = spec->array > 0;
+	find.lookup = &call->lookup;
+	find.nwords = shdup_nwords(call);
+	find.capacity = FIRST_CAPACITY;
+	find.elements = palloc(FIRST_CAPACITY * sizeof(Element));
 	shdup_result_begin(&find.result, call->result);
-	if (call->width > 0 && !elements_first)
+	if (call->width > 0 && !find.of_array)
 	{
 		/* they cannot hold a wide one */
 		shdup_result_set_null(&find.result, A_FP);
 		shdup_result_set_null(&find.result, B_FP);
 	}
-	sink = begin_row_pairs(&call->rows, elements_first,
-						   elements_first ? take_element_and_row : take_row_pair, &find);
-	shdup_call_search(call, sink);
-	finish_row_pairs(sink);
+	shdup_call_search(call, &find.sink);
+	flush(&find);
 	shdup_call_end(call);
 	return (Datum) 0;
 }
@@ -569,43 +573,92 @@ simhash_find_matches_in_bits(PG_FUNCTION_ARGS)
 	return find_row_pairs(fcinfo, &spec);
 }
 
-/* returns pairs of elements */
-typedef struct ElementPairSink
+/* returns pairs of elements of an array, of which some are numbered at a time */
+typedef struct FindPairsIn
 {
 	ShPairsSink sink;
 	ShDupResult result;
 	int			width;			/* of wide ones, or 0 */
-} ElementPairSink;
+	int			nwords;
+	uint32		count;
+	uint64	   *fps;			/* of MANY_ELEMENTS */
+	const uint64 **words;		/* of these, in the bucket */
+} FindPairsIn;
+
+#define MANY_ELEMENTS	0x10000
+
+/*
+ * ShPairsSink.number
+ */
+static uint32
+number_value(ShPairsSink *sink, const ShPairsElement *element, bool more)
+{
+	FindPairsIn *find = (FindPairsIn *) sink;
+
+	if (find->count == MANY_ELEMENTS)
+		return SHPAIRS_NO_NUMBER;
+	find->fps[find->count] = element->id;
+	find->words[find->count] = element->value;
+	return find->count++;
+}
 
 static void
-return_element_pair(ShPairsSink *base, const ShPairsBucket *a, size_t i, const ShPairsBucket *b,
-					size_t j)
+return_values(FindPairsIn *find, ShPairsPair pair)
 {
-	ElementPairSink *sink = (ElementPairSink *) base;
-	uint64		words[2];
-	const uint64 *x = shpairs_words(a, i, &words[0]);
-	const uint64 *y = shpairs_words(b, j, &words[1]);
-	bool		swap = shpairs_compare(x, y, a->nwords) > 0;
+	const uint64 *x = find->nwords > 1 ? find->words[pair.a] : &find->fps[pair.a];
+	const uint64 *y = find->nwords > 1 ? find->words[pair.b] : &find->fps[pair.b];
+	bool		swap = shpairs_compare(x, y, find->nwords) > 0;
 	Datum		values[SHDUP_RESULT_COLUMNS];
 
-	values[0] = shdup_fp_datum(sink->width, swap ? y : x);
-	values[1] = shdup_fp_datum(sink->width, swap ? x : y);
-	values[2] = Int32GetDatum(shpairs_distance(x, y, a->nwords));
-	shdup_result_add(&sink->result, values);
+	values[0] = shdup_fp_datum(find->width, swap ? y : x);
+	values[1] = shdup_fp_datum(find->width, swap ? x : y);
+	values[2] = Int32GetDatum(shpairs_distance(x, y, find->nwords));
+	shdup_result_add(&find->result, values);
 	shdup_progress_found();
+}
+
+/*
+ * ShPairsSink.pairs
+ */
+static bool
+take_value_pairs(ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs)
+{
+	FindPairsIn *find = (FindPairsIn *) sink;
+
+	for (size_t i = 0; i < npairs; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		return_values(find, pairs[i]);
+	}
+	if (find->count < MANY_ELEMENTS)
+		return true;
+	find->count = 0;
+	return false;
+}
+
+/*
+ * ShPairsSink.leave
+ */
+static void
+leave_values(ShPairsSink *sink)
+{
+	((FindPairsIn *) sink)->count = 0;
 }
 
 static Datum
 find_all_in(FunctionCallInfo fcinfo, const ShDupSpec *spec)
 {
-	ElementPairSink sink = {.sink = {.pair = return_element_pair}};
+	FindPairsIn find = {.sink = {.number = number_value,.pairs = take_value_pairs,.leave = leave_values}};
 	ShDupCall	call;
 
 	if (!shdup_call_begin(&call, fcinfo, spec))
 		return (Datum) 0;
-	sink.width = call.width;
-	shdup_result_begin(&sink.result, call.result);
-	shdup_call_search(&call, &sink.sink);
+	find.width = call.width;
+	find.nwords = Max(shdup_nwords(&call), 1);
+	find.fps = palloc(MANY_ELEMENTS * sizeof(uint64));
+	find.words = palloc(MANY_ELEMENTS * sizeof(uint64 *));
+	shdup_result_begin(&find.result, call.result);
+	shdup_call_search(&call, &find.sink);
 	shdup_call_end(&call);
 	return (Datum) 0;
 }

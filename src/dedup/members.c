@@ -4,8 +4,8 @@
  *	  The fingerprints that have a near-duplicate, and their rows, in an order if that is
  *	  wanted, with the neighbors of the fingerprints.
  *
- * Only fingerprints that have a pair are kept in memory, each once, as
- * elements.  Their rows are kept in a temporary file.  So time and memory do
+ * Only fingerprints that have a pair are kept in memory, each once for each class of its
+ * rows, as elements.  Their rows are kept in a temporary file.  So time and memory do
  * not depend on how many rows are equal.
  *
  * Pairs of elements are written to a temporary file while they are found.  Then they
@@ -42,7 +42,7 @@
 static void
 add_neighbor_pair(ShDupNeighbors *neighbors, uint32 a, uint32 b)
 {
-	ShDupNumberPair pair = {a, b};
+	ShPairsPair pair = {a, b};
 
 	BufFileWrite(neighbors->pairs, &pair, sizeof(pair));
 	neighbors->npairs++;
@@ -60,7 +60,7 @@ count_read(ShDupNeighbors *neighbors)
  * Read the next of the pairs.  Returns false after the last.
  */
 static bool
-next_neighbor_pair(ShDupNeighbors *neighbors, ShDupNumberPair *pair)
+next_neighbor_pair(ShDupNeighbors *neighbors, ShPairsPair *pair)
 {
 	count_read(neighbors);
 	return BufFileRead(neighbors->pairs, pair, sizeof(*pair)) == sizeof(*pair);
@@ -84,7 +84,7 @@ neighbors_fit(const ShDupNeighbors *neighbors, uint32 nelements)
 static void
 load_neighbors(ShDupNeighbors *neighbors, uint32 nelements)
 {
-	ShDupNumberPair pair;
+	ShPairsPair pair;
 	uint64		start = 0;
 
 	neighbors->starts = MemoryContextAllocExtended(CurrentMemoryContext,
@@ -130,7 +130,7 @@ static void
 sort_neighbors(ShDupNeighbors *neighbors, uint32 *places, uint32 nplaces)
 {
 	ShIdxSort  *sort = shidx_sort_begin(maintenance_work_mem);
-	ShDupNumberPair pair;
+	ShPairsPair pair;
 	ShIdxSortItem item;
 
 	neighbors->places = places;
@@ -202,29 +202,59 @@ shdup_neighbors_of(ShDupNeighbors *neighbors, uint32 element, const uint32 **lis
 }
 
 /*
- * The number of the element of key i of the bucket.
+ * The number of the element of a fingerprint, which may be new.
  */
 uint32
-shdup_find_element(ShDupUnionFind *elements, const ShPairsBucket *bucket, size_t i,
-				   bool *is_new)
+shdup_find_element(ShDupUnionFind *elements, const ShPairsElement *from, bool *is_new)
 {
-	uint32		element = shdup_union_find_add(elements, bucket->group, shpairs_key(bucket, i),
-											   is_new);
+	uint32		element = shdup_union_find_add(elements, from->group, from->id, is_new);
 
 	if (*is_new && elements->nwords > 0)
-		memcpy(shdup_element_value(elements, element), shpairs_value(bucket, i),
+		memcpy(shdup_element_value(elements, element), from->value,
 			   elements->nwords * sizeof(uint64));
 	return element;
 }
 
-/* A fingerprint without visible rows must not connect others. */
-static void
-join_pair(ShDupMembers *members, ShDupNumberPair pair)
+/* does the list of the elements of a fingerprint end before that of another? */
+static bool
+is_shorter(const uint32 *next, uint32 a, uint32 b)
 {
-	const ShDupElement *elements = members->elements.elements;
+	while (a != SHDUP_NO_ELEMENT && b != SHDUP_NO_ELEMENT)
+	{
+		CHECK_FOR_INTERRUPTS();
+		a = next[a];
+		b = next[b];
+	}
+	return a == SHDUP_NO_ELEMENT;
+}
 
-	if (shdup_element_rows(&elements[pair.a]) > 0 && shdup_element_rows(&elements[pair.b]) > 0)
+/*
+ * Join the elements of two fingerprints, class by class.  One without visible rows must not
+ * connect others.
+ */
+static void
+join_pair(ShDupMembers *members, ShPairsPair pair)
+{
+	const ShDupUnionFind *elements = &members->elements;
+	bool		swap;
+
+	if (elements->elements[pair.a].size == 0 || elements->elements[pair.b].size == 0)
+		return;
+	if (elements->next == NULL)
+	{
 		members->join(members, pair.a, pair.b);
+		return;
+	}
+	swap = is_shorter(elements->next, pair.b, pair.a);
+	for (uint32 a = swap ? pair.b : pair.a; a != SHDUP_NO_ELEMENT; a = elements->next[a])
+	{
+		uint32		b = shdup_element_of_class(elements, swap ? pair.a : pair.b,
+											   elements->elements[a].number);
+
+		CHECK_FOR_INTERRUPTS();
+		if (b != SHDUP_NO_ELEMENT)
+			members->join(members, a, b);
+	}
 }
 
 /*
@@ -234,93 +264,68 @@ join_pair(ShDupMembers *members, ShDupNumberPair pair)
 static void
 flush(ShDupMembers *members)
 {
-	shdup_resolve(members->rows);
-	for (size_t i = 0; i < members->rows->count; i++)
+	ShDupLookup *lookup = members->lookup;
+
+	shdup_lookup_resolve(lookup);
+	if (lookup->classes != NULL)
+		members->elements.bytes_of_classes = shdup_classes_bytes(lookup->classes);
+	for (size_t i = 0; i < lookup->count; i++)
 	{
-		ShDupMember member = {members->rows->numbers[i], members->row_elements[i]};
+		ShDupMember member = {.row = lookup->numbers[i]};
 
 		shcompat_check_at(i);
 		if (member.row == SHDUP_INVISIBLE)
 			continue;
-		if ((member.row & SHDUP_ODD) != 0)
-			members->elements.elements[member.element].number++;
-		else
-			members->elements.elements[member.element].size++;
+		member.element = shdup_union_find_add_row(&members->elements, members->row_elements[i],
+												  lookup->classes != NULL ? lookup->groups[i] : 0);
 		BufFileWrite(members->file, &member, sizeof(ShDupMember));
 	}
-	for (size_t i = 0; i < members->rows->npairs; i++)
+	for (size_t i = 0; i < lookup->npairs; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		join_pair(members, members->rows->pairs[i]);
+		join_pair(members, lookup->pairs[i]);
 	}
-	shdup_reset(members->rows);
-}
-
-static void
-collect_member(ShDupMembers *members, uint32 group, uint32 element, ShPairsRow row)
-{
-	members->row_elements[members->rows->count] = element;
-	shdup_add(members->rows, group, &row, 1);
+	shdup_lookup_reset(lookup);
 }
 
 /*
- * Another row of one fingerprint.  Its pairs with the others are not needed,
- * only the row itself.
- *
- * An existing element came from an earlier walk, together with all its rows.
- * (With all that the snapshot sees; these are in all tables.)
- */
-static void
-collect_repeated(ShPairsSink *base, const ShPairsBucket *bucket, ShPairsRow row)
-{
-	ShDupMembers *members = (ShDupMembers *) base;
-	size_t		last = bucket->nkeys - 1;
-
-	if (shdup_full(members->rows))
-		flush(members);
-	if (!bucket->last_repeated)
-	{
-		members->run_element = shdup_find_element(&members->elements, bucket, last,
-												  &members->run_is_new);
-		if (members->run_is_new)
-			collect_member(members, bucket->group, members->run_element,
-						   bucket->rows[bucket->starts[last]]);
-	}
-	if (members->run_is_new)
-	{
-		collect_member(members, bucket->group, members->run_element, row);
-		shdup_progress_found();
-	}
-}
-
-/*
- * The number of the element of key i of the bucket.  The rows of a new element
- * are collected.
+ * ShPairsSink.number.  Rows are collected if the fingerprint is new.  Otherwise it came from
+ * an earlier walk, together with all its rows.  (With all that the snapshot sees; these are
+ * in all tables.)
  */
 static uint32
-collect_members(ShDupMembers *members, const ShPairsBucket *bucket, size_t i)
+number_member(ShPairsSink *sink, const ShPairsElement *element, bool more)
 {
-	bool		is_new;
-	uint32		element = shdup_find_element(&members->elements, bucket, i, &is_new);
+	ShDupMembers *members = (ShDupMembers *) sink;
 
-	if (is_new)
-		collect_member(members, bucket->group, element, bucket->rows[bucket->starts[i]]);
-	return element;
+	if (!more)
+		members->last = shdup_find_element(&members->elements, element, &members->last_is_new);
+	else if (members->last_is_new)
+		shdup_progress_found();
+	for (size_t i = 0; members->last_is_new && i < element->nrows; i++)
+	{
+		if (shdup_lookup_is_full(members->lookup))
+			flush(members);
+		members->row_elements[members->lookup->count] = members->last;
+		shdup_lookup_add(members->lookup, element->group, &element->rows[i], 1);
+	}
+	return members->last;
 }
 
-static void
-collect_pair(ShPairsSink *base, const ShPairsBucket *x, size_t i, const ShPairsBucket *y, size_t j)
+/*
+ * ShPairsSink.pairs
+ */
+static bool
+take_pairs(ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs)
 {
-	ShDupMembers *members = (ShDupMembers *) base;
-	uint32		a;
-	uint32		b;
+	ShDupMembers *members = (ShDupMembers *) sink;
 
-	if (shdup_full(members->rows))
+	if (shdup_lookup_is_full(members->lookup))
 		flush(members);
-	a = collect_members(members, x, i);
-	b = collect_members(members, y, j);
-	shdup_add_pair(members->rows, a, b);
-	shdup_progress_found();
+	shdup_lookup_add_pairs(members->lookup, pairs, npairs);
+	for (size_t i = 0; i < npairs; i++)
+		shdup_progress_found();
+	return true;
 }
 
 /*
@@ -331,18 +336,19 @@ collect_pair(ShPairsSink *base, const ShPairsBucket *x, size_t i, const ShPairsB
  * Elements and rows are allocated in the current memory context.
  */
 void
-shdup_members_begin(ShDupMembers *members, ShDup *rows, double most, int nwords,
+shdup_members_begin(ShDupMembers *members, ShDupLookup *lookup, double most, int nwords,
 					ShDupJoinFunction join)
 {
 	memset(members, 0, sizeof(ShDupMembers));
-	members->sink.repeat = collect_repeated;
-	members->sink.pair = collect_pair;
+	members->sink.takes_all_rows = true;
+	members->sink.number = number_member;
+	members->sink.pairs = take_pairs;
 	members->join = join;
-	members->rows = rows;
+	members->lookup = lookup;
 
-	shdup_union_find_begin(&members->elements, SHDUP_ROWS, most, nwords);
+	shdup_union_find_begin(&members->elements, SHDUP_ROWS, most, nwords, lookup->classes != NULL);
 	members->row_elements = MemoryContextAllocHuge(CurrentMemoryContext,
-												   rows->capacity * sizeof(uint32));
+												   lookup->capacity * sizeof(uint32));
 	members->file = shpairs_create_file();
 }
 
@@ -353,6 +359,7 @@ void
 shdup_members_finish(ShDupMembers *members)
 {
 	flush(members);
+	shdup_classes_forget(members->lookup->classes);
 	shdup_union_find_forget_keys(&members->elements);
 	pfree(members->row_elements);
 	shpairs_seek_file(members->file, 0);
@@ -396,12 +403,12 @@ add_near_pair(ShDupMembers *members, uint32 a, uint32 b)
  * Reports errors in the list as shdup_order_begin does.
  */
 void
-shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most, int nwords,
+shdup_near_rows_begin(ShDupNearRows *near, ShDupLookup *lookup, double most, int nwords,
 					  const char *keep)
 {
-	near->order = shdup_order_begin(rows->heaps, rows->snapshot, keep);
+	near->order = shdup_order_begin(lookup->heaps, lookup->snapshot, keep);
 	near->count = 0;
-	shdup_members_begin(&near->members, rows, most, nwords, add_near_pair);
+	shdup_members_begin(&near->members, lookup, most, nwords, add_near_pair);
 	memset(&near->neighbors, 0, sizeof(ShDupNeighbors));
 	near->neighbors.pairs = shpairs_create_file();
 }
@@ -430,7 +437,7 @@ find_first_pages(ShDupNearRows *near)
 		uint32		root = shdup_union_find_root(elements, (uint32) member.element);
 
 		CHECK_FOR_INTERRUPTS();
-		pages[root] = Min(pages[root], (uint32) ((member.row & ~SHDUP_ODD) >> 16));
+		pages[root] = Min(pages[root], (uint32) (member.row >> 16));
 	}
 	for (uint32 i = 0; i < elements->count; i++)
 	{
@@ -442,28 +449,24 @@ find_first_pages(ShDupNearRows *near)
 }
 
 /*
- * Sort the rows that have a near-duplicate, or those that are wanted, to be read once or
- * twice.
+ * Sort the rows that have a near-duplicate, to be read once or twice.
  */
 static void
-sort_near_rows(ShDupNearRows *near, ShDupWantedRows wanted, bool twice)
+sort_near_rows(ShDupNearRows *near, bool by_component, bool twice)
 {
 	const ShDupElement *elements = near->members.elements.elements;
 	ShDupMember member;
 
 	shdup_progress_phase(SHDUP_PHASE_ORDER, 0);
-	shdup_order_start(near->order, wanted == SHDUP_BY_COMPONENT ? find_first_pages(near) : NULL);
+	shdup_order_start(near->order, by_component ? find_first_pages(near) : NULL);
 	while (shdup_members_next(&near->members, &member))
 	{
 		const ShDupElement *element = &elements[member.element];
 
 		CHECK_FOR_INTERRUPTS();
-		if (wanted == SHDUP_ODD_ROWS && (member.row & SHDUP_ODD) == 0)
-			continue;
-		if (element->has_near || shdup_element_rows(element) > 1)
+		if (element->has_near || element->size > 1)
 		{
-			shdup_order_add(near->order, member.row & ~SHDUP_ODD, (uint32) member.element |
-							((member.row & SHDUP_ODD) != 0 ? SHDUP_ODD_NUMBER : 0));
+			shdup_order_add(near->order, member.row, (uint32) member.element);
 			near->count++;
 		}
 	}
@@ -478,12 +481,7 @@ sort_near_rows(ShDupNearRows *near, ShDupWantedRows wanted, bool twice)
 bool
 shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element)
 {
-	if (!shdup_order_next(near->order, row, element))
-		return false;
-	if ((*element & SHDUP_ODD_NUMBER) != 0)
-		*row |= SHDUP_ODD;
-	*element &= ~SHDUP_ODD_NUMBER;
-	return true;
+	return shdup_order_next(near->order, row, element);
 }
 
 /*
@@ -516,47 +514,33 @@ find_places(ShDupNearRows *near, uint32 *nplaces)
 }
 
 /*
- * Join the elements of all pairs, or only those that have rows that are not odd.
+ * Join the elements of all pairs.
  */
 static void
-join_near_pairs(ShDupNearRows *near, bool odd_too)
+join_near_pairs(ShDupNearRows *near)
 {
-	ShDupUnionFind *elements = &near->members.elements;
-	ShDupNumberPair pair;
+	ShPairsPair pair;
 
 	shdup_progress_phase(SHDUP_PHASE_JOIN, near->neighbors.npairs);
 	shpairs_seek_file(near->neighbors.pairs, 0);
 	while (next_neighbor_pair(&near->neighbors, &pair))
-	{
-		if (odd_too ||
-			(elements->elements[pair.a].size > 0 && elements->elements[pair.b].size > 0))
-			shdup_union_find_join(elements, pair.a, pair.b);
-	}
+		shdup_union_find_join(&near->members.elements, pair.a, pair.b);
 }
 
 /*
- * Join the elements of all pairs after the search, for rows that are not odd.
+ * Sort the rows after the members have been finished, those of a component of elements
+ * together if that is wanted, and make the lists of neighbors.  Runs the functions of the
+ * list.
  */
 void
-shdup_near_rows_join(ShDupNearRows *near)
-{
-	join_near_pairs(near, false);
-}
-
-/*
- * Sort the rows that are wanted after the members have been finished, and make the
- * lists of neighbors.  Runs the functions of the list.
- */
-void
-shdup_near_rows_sort(ShDupNearRows *near, ShDupWantedRows wanted)
+shdup_near_rows_sort(ShDupNearRows *near, bool by_component)
 {
 	uint32		nelements = near->members.elements.count;
 	bool		fit = neighbors_fit(&near->neighbors, nelements);
 
-	if (wanted == SHDUP_BY_COMPONENT)
-		join_near_pairs(near, true);
-	shpairs_seek_file(near->members.file, 0);
-	sort_near_rows(near, wanted, !fit);
+	if (by_component)
+		join_near_pairs(near);
+	sort_near_rows(near, by_component, !fit);
 	/* pairs are read twice, or once and then both items of each */
 	shdup_progress_phase(SHDUP_PHASE_JOIN, near->neighbors.npairs * (fit ? 2 : 3));
 	if (fit)

@@ -29,46 +29,37 @@ typedef struct ShDupMembers ShDupMembers;
  */
 typedef void (*ShDupJoinFunction) (ShDupMembers *members, uint32 a, uint32 b);
 
-/* the fingerprints that have a near-duplicate, as elements, and their rows */
+/*
+ * the fingerprints that have a near-duplicate, and their rows: those of a fingerprint and a
+ * class (row_class.c) are an element, whose size is how many of them the snapshot sees
+ */
 struct ShDupMembers
 {
 	ShPairsSink sink;
 	ShDupJoinFunction join;
-
-	/*
-	 * size and number of an element: its rows that the snapshot sees, and odd
-	 * ones
-	 */
 	ShDupUnionFind elements;
 
-	/* rows waiting to be looked up */
-	ShDup	   *rows;
+	/* rows waiting to be looked up, and the elements of their fingerprints */
+	ShDupLookup *lookup;
 	uint32	   *row_elements;
 
 	/* visible rows of all elements */
 	BufFile    *file;
 
-	/* the last fingerprint that had several rows in a bucket */
-	bool		run_is_new;		/* its rows are being collected */
-	uint32		run_element;
+	/* the last fingerprint that was numbered */
+	bool		last_is_new;	/* its rows are being collected */
+	uint32		last;
 };
 
 /* members.c */
-extern void shdup_members_begin(ShDupMembers *members, ShDup *rows, double most,
+extern void shdup_members_begin(ShDupMembers *members, ShDupLookup *lookup, double most,
 								int nwords, ShDupJoinFunction join);
 extern void shdup_members_finish(ShDupMembers *members);
 extern bool shdup_members_next(ShDupMembers *members, ShDupMember *member);
 extern void shdup_members_end(ShDupMembers *members);
 
-/* the rows of an element that the snapshot sees */
-static inline int64
-shdup_element_rows(const ShDupElement *element)
-{
-	return element->size + element->number;
-}
-
-extern uint32 shdup_find_element(ShDupUnionFind *elements, const ShPairsBucket *bucket,
-								 size_t i, bool *is_new);
+extern uint32 shdup_find_element(ShDupUnionFind *elements, const ShPairsElement *from,
+								 bool *is_new);
 
 /* pairs of elements, as lists of the neighbors of each */
 typedef struct ShDupNeighbors
@@ -110,20 +101,10 @@ typedef struct ShDupNearRows
 	ShDupOrder *order;
 } ShDupNearRows;
 
-/* which rows, and in which order */
-typedef enum ShDupWantedRows
-{
-	SHDUP_ALL_ROWS,
-	SHDUP_ODD_ROWS,
-	SHDUP_BY_COMPONENT			/* all, those of a component of elements
-								 * together; joins these */
-} ShDupWantedRows;
-
 /* members.c */
-extern void shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most,
+extern void shdup_near_rows_begin(ShDupNearRows *near, ShDupLookup *lookup, double most,
 								  int nwords, const char *keep);
-extern void shdup_near_rows_join(ShDupNearRows *near);
-extern void shdup_near_rows_sort(ShDupNearRows *near, ShDupWantedRows wanted);
+extern void shdup_near_rows_sort(ShDupNearRows *near, bool by_component);
 extern bool shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element);
 extern void shdup_near_rows_end(ShDupNearRows *near);
 extern size_t shdup_neighbors_of(ShDupNeighbors *neighbors, uint32 element,

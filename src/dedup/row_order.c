@@ -158,7 +158,7 @@ shdup_order_begin(const ShDupHeaps *heaps, Snapshot snapshot, const char *keep)
 
 /*
  * Begin to add rows.  With groups, the rows of the lowest one come first; there is one for
- * each of the caller's numbers, without SHDUP_ODD_NUMBER, and they must remain.
+ * each of the caller's numbers, and they must remain.
  */
 void
 shdup_order_start(ShDupOrder *order, const uint32 *groups)
@@ -172,7 +172,7 @@ shdup_order_start(ShDupOrder *order, const uint32 *groups)
 static inline uint32
 group_of(const ShDupOrder *order, uint32 number)
 {
-	return order->groups != NULL ? order->groups[number & ~SHDUP_ODD_NUMBER] : 0;
+	return order->groups != NULL ? order->groups[number] : 0;
 }
 
 /*

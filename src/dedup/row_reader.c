@@ -240,15 +240,13 @@ shdup_reader_release(ShDupRowReader *reader)
 }
 
 /*
- * Move to a table.  The columns of a partition may have other numbers than those of the
- * named table.
+ * A slot for rows of a table as they are, which lasts as long as the reader.
  */
-static void
-enter_read_heap(ShDupRowReader *reader, const ShDupHeap *heap)
+TupleTableSlot *
+shdup_reader_slot(ShDupRowReader *reader, const ShDupHeap *heap)
 {
 	ShDupReadTable *table = &reader->tables[heap->number];
 
-	shdup_reader_release(reader);
 	if (table->slot == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(reader->context);
@@ -259,7 +257,24 @@ enter_read_heap(ShDupRowReader *reader, const ShDupHeap *heap)
 			table->converted = MakeSingleTupleTableSlot(reader->desc, &TTSOpsVirtual);
 		MemoryContextSwitchTo(old);
 	}
-	reader->heap = heap;
+	return table->slot;
+}
+
+/*
+ * What has been stored in that slot, as a row of the named table: the columns of a partition
+ * may have other numbers.
+ */
+TupleTableSlot *
+shdup_reader_convert(ShDupRowReader *reader, const ShDupHeap *heap)
+{
+	ShDupReadTable *table = &reader->tables[heap->number];
+
+	if (table->map == NULL)
+		return table->slot;
+	execute_attr_map_slot(table->map->attrMap, table->slot, table->converted);
+	table->converted->tts_tableOid = table->slot->tts_tableOid;
+	table->converted->tts_tid = table->slot->tts_tid;
+	return table->converted;
 }
 
 /*
@@ -281,31 +296,28 @@ TupleTableSlot *
 shdup_read(ShDupRowReader *reader, ShPairsRow row)
 {
 	const ShDupHeap *heap = shdup_heap_of(reader->heaps, row);
-	ShDupReadTable *table = &reader->tables[heap->number];
+	TupleTableSlot *slot = shdup_reader_slot(reader, heap);
 	ShIdxRow	tid = row - heap->first_row;
 
 	if (heap != reader->heap)
-		enter_read_heap(reader, heap);
+	{
+		shdup_reader_release(reader);
+		reader->heap = heap;
+	}
 	if (shdup_is_heap(heap->relation))
 	{
 		pin_page(reader, (BlockNumber) (tid >> 16));
-		shdup_heap_page_slot(heap->relation, reader->buffer, tid, table->slot);
+		shdup_heap_page_slot(heap->relation, reader->buffer, tid, slot);
 	}
 	else
 	{
 		ItemPointerData pointer;
 
 		shidx_int_to_tid(tid, &pointer);
-		if (!table_tuple_fetch_row_version(heap->relation, &pointer, reader->snapshot,
-										   table->slot))
+		if (!table_tuple_fetch_row_version(heap->relation, &pointer, reader->snapshot, slot))
 			report_missing_row(heap->relation, tid);
 	}
-	if (table->map == NULL)
-		return table->slot;
-	execute_attr_map_slot(table->map->attrMap, table->slot, table->converted);
-	table->converted->tts_tableOid = table->slot->tts_tableOid;
-	table->converted->tts_tid = table->slot->tts_tid;
-	return table->converted;
+	return shdup_reader_convert(reader, heap);
 }
 
 /*

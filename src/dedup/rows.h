@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * rows.h
- *	  The rows of tables that a snapshot sees: their values, conditions on them,
- *	  their order, and whether pairs of them count.
+ *	  The rows of tables that a snapshot sees: conditions on them (clause.c), reading them
+ *	  (row_reader.c), their columns (columns.c), classes of equal ones (row_class.c), looking
+ *	  them up (visible_rows.c), their order (row_order.c), and whether pairs of them count
+ *	  (row_check.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -45,9 +47,6 @@ extern Expr *shdup_clause_plan(const ShDupClause *clause, Relation table, int nr
 /* in place of the TID of a row that the snapshot does not see */
 #define SHDUP_INVISIBLE	0
 
-/* added to the number of a row that differs from others of its group: see row_check.c */
-#define SHDUP_ODD		(UINT64CONST(1) << 63)
-
 /* row_reader.c */
 extern bool shdup_is_heap(Relation table);
 extern void shdup_heap_page_rows(Relation heap, Snapshot snapshot, Buffer buffer,
@@ -77,49 +76,73 @@ typedef struct ShDupRowReader
 } ShDupRowReader;
 
 /* row_reader.c */
+extern TupleTableSlot *shdup_reader_slot(ShDupRowReader *reader, const ShDupHeap *heap);
+extern TupleTableSlot *shdup_reader_convert(ShDupRowReader *reader, const ShDupHeap *heap);
 extern void shdup_reader_begin(ShDupRowReader *reader, const ShDupHeaps *heaps, int side,
 							   Snapshot snapshot);
 extern TupleTableSlot *shdup_read(ShDupRowReader *reader, ShPairsRow row);
 extern void shdup_reader_release(ShDupRowReader *reader);
 extern void shdup_reader_end(ShDupRowReader *reader);
 
-/* a pair of fingerprints, by the caller's numbers for them */
-typedef struct ShDupNumberPair
-{
-	uint32		a;
-	uint32		b;
-} ShDupNumberPair;
+typedef struct ShDupColumns ShDupColumns;
 
-/* rows of index entries that wait to be looked up, or have been */
-typedef struct ShDup
+/* columns.c: of an index */
+extern List *shdup_index_expressions(Relation index, int ncolumns);
+extern int	shdup_checked_columns(const ShDupHeaps *heaps);
+extern Oid	shdup_column_operator(const ShDupHeaps *heaps, int column);
+extern ShDupColumns *shdup_columns_begin(const ShDupHeaps *heaps, int first, int count,
+										 double similarity);
+extern bool shdup_columns_compute(ShDupColumns *columns, int number, TupleTableSlot *row,
+								  Datum *values);
+extern Datum shdup_plain_value(Datum value, int16 length);
+extern void shdup_columns_copy(const ShDupColumns *columns, Datum *to, const Datum *from);
+extern bool shdup_columns_agree(const ShDupColumns *columns, const Datum *a, const Datum *b);
+extern void shdup_columns_reset(ShDupColumns *columns);
+extern void shdup_columns_end(ShDupColumns *columns);
+
+typedef struct ShDupClasses ShDupClasses;
+
+/* row_class.c */
+extern ShDupClasses *shdup_classes_begin(const ShDupHeaps *heaps, Snapshot snapshot);
+extern uint32 shdup_class_of(ShDupClasses *classes, int side, uint32 group, ShPairsRow row,
+							 TupleTableSlot *slot);
+extern uint32 shdup_class_again(ShDupClasses *classes, uint32 group, ShPairsRow row);
+extern Size shdup_classes_bytes(const ShDupClasses *classes);
+extern void shdup_classes_forget(ShDupClasses *classes);
+extern void shdup_classes_release(ShDupClasses *classes);
+extern void shdup_classes_end(ShDupClasses *classes);
+
+/* rows of index entries that wait to be looked up, or have been, and pairs of elements */
+typedef struct ShDupLookup
 {
 	const ShDupHeaps *heaps;
 	Snapshot	snapshot;
-	struct ShDupRowCheck *check;	/* into which visible rows are entered, or
-									 * NULL */
+	ShDupClasses *classes;		/* or NULL: all rows are of class 1 */
+	ShDupRowReader readers[SHDUP_MAX_SIDES];	/* for their slots */
 
 	size_t		most;			/* rows, or pairs, to look up together */
 	size_t		capacity;		/* in rows, a few more than that */
 	size_t		count;
 	ShPairsRow *numbers;		/* rows in index entries; once resolved,
 								 * visible rows */
-	uint32	   *groups;			/* of the rows in numbers[] */
+	uint32	   *groups;			/* of the rows in numbers[]; once resolved,
+								 * with classes, these */
 	size_t		npairs;			/* no more than rows */
-	ShDupNumberPair *pairs;
+	ShPairsPair *pairs;
 
 	/* positions in numbers[], sorted by page: see visible_rows.c */
 	uint32	   *order;
 	int			range_shift;
 	uint32		nranges;
 	uint32	   *ends;
-} ShDup;
+} ShDupLookup;
 
 /*
  * bytes of maintenance_work_mem for a row that waits, half of which is for such rows: a
  * number, a group, a position, a pair, and what callers store for it
  */
 #define SHDUP_CALLER_BYTES	40
-#define SHDUP_ROW_BYTES		(sizeof(ShPairsRow) + 2 * sizeof(uint32) + sizeof(ShDupNumberPair) + \
+#define SHDUP_ROW_BYTES		(sizeof(ShPairsRow) + 2 * sizeof(uint32) + sizeof(ShPairsPair) + \
 							 SHDUP_CALLER_BYTES)
 #define SHDUP_ROWS_SHARE	0.5
 
@@ -129,21 +152,33 @@ typedef struct ShDup
  */
 #define SHDUP_MANY	4096
 
+/*
+ * Rows that have been looked up in place have their class in the bits above their number, or
+ * the greatest value that fits, if it does not.  Tests build with a lower one.
+ */
+#define SHDUP_CLASS_SHIFT	48
+#ifndef SHDUP_HIGH_CLASS
+#define SHDUP_HIGH_CLASS	0xFFFF
+#endif
+
+static inline ShPairsRow
+shdup_row_of_class(ShPairsRow row, uint32 number)
+{
+	return row | (ShPairsRow) Min(number, SHDUP_HIGH_CLASS) << SHDUP_CLASS_SHIFT;
+}
+
 /* visible_rows.c */
-extern void shdup_begin_rows(ShDup *rows, const ShDupHeaps *heaps, Snapshot snapshot);
-extern void shdup_add(ShDup *rows, uint32 group, const ShPairsRow *numbers,
-					  size_t count);
-extern void shdup_add_pair(ShDup *rows, uint32 a, uint32 b);
-extern bool shdup_full(const ShDup *rows);
-extern void shdup_reset(ShDup *rows);
-extern void shdup_resolve(ShDup *rows);
-extern void shdup_look_up(ShDup *rows, uint32 group, ShPairsRow *numbers,
-						  size_t count);
+extern void shdup_lookup_begin(ShDupLookup *lookup, const ShDupHeaps *heaps, Snapshot snapshot);
+extern void shdup_lookup_add(ShDupLookup *lookup, uint32 group, const ShPairsRow *numbers,
+							 size_t count);
+extern void shdup_lookup_add_pairs(ShDupLookup *lookup, const ShPairsPair *pairs, size_t npairs);
+extern bool shdup_lookup_is_full(const ShDupLookup *lookup);
+extern void shdup_lookup_reset(ShDupLookup *lookup);
+extern void shdup_lookup_resolve(ShDupLookup *lookup);
+extern void shdup_look_up(ShDupLookup *lookup, uint32 group, ShPairsRow *numbers, size_t count);
+extern void shdup_lookup_end(ShDupLookup *lookup);
 
 /* row_order.c: rows in the order in which they are kept */
-
-/* added to a caller's number: the row is odd */
-#define SHDUP_ODD_NUMBER	((uint32) 1 << 31)
 
 typedef struct ShDupOrder ShDupOrder;
 
@@ -158,18 +193,10 @@ extern void shdup_order_end(ShDupOrder *order);
 
 typedef struct ShDupRowCheck ShDupRowCheck;
 
-/* row_check.c: by the columns of an index, and by the condition "same" */
-extern int	shdup_checked_columns(const ShDupHeaps *heaps);
-extern Oid	shdup_column_operator(const ShDupHeaps *heaps, int column);
-extern List *shdup_index_expressions(Relation index, int ncolumns);
+/* row_check.c */
 extern ShDupRowCheck *shdup_check_begin(const ShDupHeaps *heaps, Snapshot snapshot,
 										double similarity, const char *same);
 extern bool shdup_check_rows(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b);
-extern ShPairsRow shdup_check_enter(ShDupRowCheck *check, uint32 group, ShPairsRow row);
-extern bool shdup_check_is_by_group(const ShDupRowCheck *check);
-extern bool shdup_check_is_needless(const ShDupRowCheck *check);
-extern bool shdup_check_lacks_memory(const ShDupRowCheck *check);
-extern void shdup_check_forget(ShDupRowCheck *check);
 extern void shdup_check_release(ShDupRowCheck *check);
 extern void shdup_check_end(ShDupRowCheck *check);
 

@@ -21,47 +21,14 @@
 #include "dedup/union_find.h"
 #include "pairs/keys.h"
 
-/* the group of rows, or 0, and the fingerprint, in halves so that an entry has 16 bytes */
-typedef struct ElementKey
-{
-	uint32		group;
-	uint32		high;
-	uint32		low;
-} ElementKey;
-
 typedef struct ElementEntry
 {
-	ElementKey	key;
+	ShDupKey	key;
 	uint32		element:31;
 	uint32		status:1;
 } ElementEntry;
 
 StaticAssertDecl(sizeof(ElementEntry) == 16, "SHDUP_BYTES_TO_USE relies on it");
-
-/* secrets of a hash table, in its private data */
-typedef struct Seed
-{
-	uint64		addend;
-	uint64		factor;			/* odd */
-} Seed;
-
-/*
- * Like the finalizer of MurmurHash3, but with secrets: users choose the
- * fingerprints, and should not be able to construct collisions.
- */
-static inline uint32
-hash_element(const Seed *seed, ElementKey key)
-{
-	uint64		hash = ((uint64) key.high << 32 | key.low) + seed->addend;
-
-	hash ^= key.group * seed->factor;
-	hash ^= hash >> 33;
-	hash *= seed->factor;
-	hash ^= hash >> 33;
-	hash *= UINT64CONST(0xc4ceb9fe1a85ec53);
-	hash ^= hash >> 33;
-	return (uint32) hash;
-}
 
 /*
  * When a hash table doubles, it moves its entries without a check for interrupts.  It
@@ -70,10 +37,10 @@ hash_element(const Seed *seed, ElementKey key)
  */
 #define SH_PREFIX element
 #define SH_ELEMENT_TYPE ElementEntry
-#define SH_KEY_TYPE ElementKey
+#define SH_KEY_TYPE ShDupKey
 #define SH_KEY key
-#define SH_HASH_KEY(table, key) hash_element((table)->private_data, key)
-#define SH_EQUAL(table, a, b) ((a).low == (b).low && (a).high == (b).high && (a).group == (b).group)
+#define SH_HASH_KEY(table, key) shdup_hash_key((table)->private_data, key)
+#define SH_EQUAL(table, a, b) shdup_same_key(a, b)
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
@@ -82,17 +49,27 @@ hash_element(const Seed *seed, ElementKey key)
 #define FIRST_CAPACITY	1024
 
 /*
+ * Choose the secrets of a hash table.
+ */
+ShDupSeed *
+shdup_make_seed(void)
+{
+	ShDupSeed  *seed = palloc(sizeof(ShDupSeed));
+
+	seed->addend = pg_prng_uint64(&pg_global_prng_state);
+	seed->factor = pg_prng_uint64(&pg_global_prng_state) | 1;
+	return seed;
+}
+
+/*
  * Begin without elements.  what and most are used for the error message if
  * memory does not suffice.  Fingerprints of several words have nwords of them, which the
  * caller sets, others 0.
  */
 void
-shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what, double most, int nwords)
+shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what, double most, int nwords,
+					   bool has_classes)
 {
-	Seed	   *seed = palloc(sizeof(Seed));
-
-	seed->addend = pg_prng_uint64(&pg_global_prng_state);
-	seed->factor = pg_prng_uint64(&pg_global_prng_state) | 1;
 	components->what = what;
 	components->count = 0;
 	components->capacity = FIRST_CAPACITY;
@@ -101,7 +78,15 @@ shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what, double mo
 	components->nwords = nwords;
 	components->values = nwords == 0 ? NULL :
 		palloc((Size) FIRST_CAPACITY * nwords * sizeof(uint64));
-	components->hash = element_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
+	components->hash = element_create(CurrentMemoryContext, FIRST_CAPACITY, shdup_make_seed());
+	components->next = NULL;
+	components->by_class = NULL;
+	components->bytes_of_classes = 0;
+	if (has_classes)
+	{
+		components->next = palloc(FIRST_CAPACITY * sizeof(uint32));
+		components->by_class = element_create(CurrentMemoryContext, 2, shdup_make_seed());
+	}
 }
 
 /*
@@ -140,10 +125,16 @@ static double
 bytes_beyond(const ShDupUnionFind *components, double capacity)
 {
 	double		doublings = capacity / components->capacity;
+	Size		element = sizeof(ShDupElement) + components->nwords * sizeof(uint64);
+	double		entries = components->hash->size;
 
-	return 2 * doublings *
-		(components->capacity * (sizeof(ShDupElement) + components->nwords * sizeof(uint64)) +
-		 components->hash->size * sizeof(ElementEntry));
+	if (components->next != NULL)
+	{
+		element += sizeof(uint32);
+		entries += components->by_class->size;
+	}
+	return components->bytes_of_classes +
+		2 * doublings * (components->capacity * element + entries * sizeof(ElementEntry));
 }
 
 /* the maintenance_work_mem, in kB, that suffices for all possible elements */
@@ -198,37 +189,102 @@ enlarge_elements(ShDupUnionFind *components)
 	if (components->values != NULL)
 		components->values = repalloc_huge(components->values, (Size) components->capacity *
 										   components->nwords * sizeof(uint64));
+	if (components->next != NULL)
+		components->next = repalloc_huge(components->next, components->capacity * sizeof(uint32));
 }
 
 /*
- * Get the number of an element.  A new one is a component of its own, of size
- * 0. Raises ERRCODE_CONFIGURATION_LIMIT_EXCEEDED beyond maintenance_work_mem.
+ * Get the number of the element of a key in one of the tables, and whether it is new: then it
+ * is a component of its own, of size 0.
  */
-uint32
-shdup_union_find_add(ShDupUnionFind *components, uint32 group, ShFingerprint fp, bool *is_new)
+static uint32
+add_element(ShDupUnionFind *components, struct element_hash *hash, ShDupKey key, ShFingerprint fp,
+			bool *is_new)
 {
-	ElementKey	key = {group, (uint32) (fp >> 32), (uint32) fp};
 	bool		found;
 	ElementEntry *entry;
 
 	/* an existing one needs no room */
-	if (components->count == components->capacity &&
-		element_lookup(components->hash, key) == NULL)
+	if (components->count == components->capacity && element_lookup(hash, key) == NULL)
 		enlarge_elements(components);
-	entry = element_insert(components->hash, key, &found);
+	entry = element_insert(hash, key, &found);
 	*is_new = !found;
 	if (!found)
 	{
-		ShDupElement *element = &components->elements[components->count];
+		uint32		number = components->count++;
 
-		element->fp = fp;
-		element->size = 0;
-		element->parent = components->count;
-		element->number = 0;
-		element->has_near = 0;
-		entry->element = components->count++;
+		components->elements[number] = (ShDupElement)
+		{
+			.fp = fp,.parent = number
+		};
+		if (components->next != NULL)
+			components->next[number] = SHDUP_NO_ELEMENT;
+		entry->element = number;
 	}
 	return entry->element;
+}
+
+/*
+ * Get the number of the element of a fingerprint.  A new one is a component of its own, of
+ * size 0.  Raises ERRCODE_CONFIGURATION_LIMIT_EXCEEDED beyond maintenance_work_mem.
+ */
+uint32
+shdup_union_find_add(ShDupUnionFind *components, uint32 group, ShFingerprint fp, bool *is_new)
+{
+	ShDupKey	key = {group, (uint32) (fp >> 32), (uint32) fp};
+
+	return add_element(components, components->hash, key, fp, is_new);
+}
+
+static inline ShDupKey
+key_of_class(uint32 element, uint32 number)
+{
+	return (ShDupKey)
+	{
+		.group = number,.low = element
+	};
+}
+
+/*
+ * The element of a class of a fingerprint, given the element of the fingerprint, which has
+ * rows; or SHDUP_NO_ELEMENT.
+ */
+uint32
+shdup_element_of_class(const ShDupUnionFind *components, uint32 element, uint32 number)
+{
+	ElementEntry *entry;
+
+	if (components->elements[element].number == number)
+		return element;
+	entry = element_lookup(components->by_class, key_of_class(element, number));
+	return entry != NULL ? entry->element : SHDUP_NO_ELEMENT;
+}
+
+/*
+ * Add a row of a class, 0 if there are no classes, given the element of its fingerprint.
+ * Returns the row's element.  Raises the same error.
+ */
+uint32
+shdup_union_find_add_row(ShDupUnionFind *components, uint32 element, uint32 number)
+{
+	uint32		of_class = element;
+	bool		is_new = components->elements[element].size == 0;
+
+	if (!is_new && components->elements[element].number != number)
+		of_class = add_element(components, components->by_class, key_of_class(element, number),
+							   components->elements[element].fp, &is_new);
+	if (is_new)
+		components->elements[of_class].number = number;
+	if (is_new && of_class != element)
+	{
+		components->next[of_class] = components->next[element];
+		components->next[element] = of_class;
+		if (components->nwords > 0)
+			memcpy(shdup_element_value(components, of_class),
+				   shdup_element_value(components, element), components->nwords * sizeof(uint64));
+	}
+	components->elements[of_class].size++;
+	return of_class;
 }
 
 /*
@@ -240,6 +296,12 @@ shdup_union_find_forget_keys(ShDupUnionFind *components)
 {
 	element_destroy(components->hash);
 	components->hash = NULL;
+	if (components->next != NULL)
+	{
+		element_destroy(components->by_class);
+		pfree(components->next);
+		components->next = NULL;
+	}
 }
 
 /*

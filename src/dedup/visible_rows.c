@@ -66,18 +66,20 @@ allocate_rows(size_t count, Size size)
  * may be read from the indexes only after this.
  */
 void
-shdup_begin_rows(ShDup *rows, const ShDupHeaps *heaps, Snapshot snapshot)
+shdup_lookup_begin(ShDupLookup *rows, const ShDupHeaps *heaps, Snapshot snapshot)
 {
 	rows->heaps = heaps;
 	rows->snapshot = snapshot;
-	rows->check = NULL;
+	rows->classes = shdup_classes_begin(heaps, snapshot);
+	for (int i = 0; i < heaps->nsides; i++)
+		shdup_reader_begin(&rows->readers[i], heaps, i, snapshot);
 	rows->most = choose_batch(heaps->nblocks);
 	rows->capacity = rows->most + 2 * SHDUP_MANY;
 	rows->count = 0;
 	rows->numbers = allocate_rows(rows->capacity, sizeof(ShPairsRow));
 	rows->groups = allocate_rows(rows->capacity, sizeof(uint32));
 	rows->npairs = 0;
-	rows->pairs = allocate_rows(rows->most, sizeof(ShDupNumberPair));
+	rows->pairs = allocate_rows(rows->most, sizeof(ShPairsPair));
 
 	rows->order = allocate_rows(rows->capacity, sizeof(uint32));
 	rows->range_shift = 0;
@@ -91,11 +93,11 @@ shdup_begin_rows(ShDup *rows, const ShDupHeaps *heaps, Snapshot snapshot)
  * Add rows, given the numbers in index entries of a group.  They get the next positions in
  * numbers[], which is never moved.
  *
- * There must be room.  After shdup_full has returned false, there is
- * room for the rows of two fingerprints, with SHDUP_MANY rows each.
+ * There must be room.  After shdup_lookup_is_full has returned false, there is room for
+ * SHDUP_MANY rows.
  */
 void
-shdup_add(ShDup *rows, uint32 group, const ShPairsRow *numbers, size_t count)
+shdup_lookup_add(ShDupLookup *rows, uint32 group, const ShPairsRow *numbers, size_t count)
 {
 	Assert(count <= rows->capacity - rows->count);
 	for (size_t i = 0; i < count; i++)
@@ -105,31 +107,30 @@ shdup_add(ShDup *rows, uint32 group, const ShPairsRow *numbers, size_t count)
 }
 
 /*
- * Add a pair, given the caller's numbers for its fingerprints.  There must be
- * room: see shdup_full.
+ * Add pairs of elements, SHPAIRS_MAX_PAIRS at most.  There must be room, as above.
  */
 void
-shdup_add_pair(ShDup *rows, uint32 a, uint32 b)
+shdup_lookup_add_pairs(ShDupLookup *rows, const ShPairsPair *pairs, size_t npairs)
 {
-	rows->pairs[rows->npairs].a = a;
-	rows->pairs[rows->npairs].b = b;
-	rows->npairs++;
+	Assert(npairs <= rows->most - rows->npairs);
+	memcpy(rows->pairs + rows->npairs, pairs, npairs * sizeof(ShPairsPair));
+	rows->npairs += npairs;
 }
 
 /*
  * Should the rows be looked up before more are added?
  */
 bool
-shdup_full(const ShDup *rows)
+shdup_lookup_is_full(const ShDupLookup *rows)
 {
-	return rows->count >= rows->most || rows->npairs >= rows->most;
+	return rows->count >= rows->most || rows->npairs + SHPAIRS_MAX_PAIRS > rows->most;
 }
 
 /*
  * Remove all rows and pairs.
  */
 void
-shdup_reset(ShDup *rows)
+shdup_lookup_reset(ShDupLookup *rows)
 {
 	rows->count = 0;
 	rows->npairs = 0;
@@ -138,16 +139,15 @@ shdup_reset(ShDup *rows)
 /* where rows are being looked up */
 typedef struct Lookup
 {
-	const uint32 *groups;		/* of the rows, by position, or NULL: all are
-								 * of one */
-	uint32		group;
+	uint32	   *groups;			/* of the rows, by position; replaced by
+								 * classes */
+	uint32		group;			/* without them: of all rows, in place */
 
 	const ShDupHeap *heap;		/* or NULL */
+	int			side;			/* to which it belongs */
+	TupleTableSlot *slot;		/* for its rows */
 	Buffer		buffer;			/* the last page of a heap, pinned */
-
-	/* for a table of another access method */
-	IndexFetchTableData *fetch;
-	TupleTableSlot *slot;
+	IndexFetchTableData *fetch; /* for a table of another access method */
 } Lookup;
 
 /*
@@ -157,13 +157,12 @@ typedef struct Lookup
 static void
 leave_table(Lookup *lookup)
 {
+	if (lookup->heap != NULL)
+		ExecClearTuple(lookup->slot);
 	if (BufferIsValid(lookup->buffer))
 		ReleaseBuffer(lookup->buffer);
 	if (lookup->fetch != NULL)
-	{
-		ExecDropSingleTupleTableSlot(lookup->slot);
 		table_index_fetch_end(lookup->fetch);
-	}
 	lookup->heap = NULL;
 	lookup->buffer = InvalidBuffer;
 	lookup->fetch = NULL;
@@ -173,36 +172,70 @@ leave_table(Lookup *lookup)
  * Enter a table.
  */
 static void
-enter_table(Lookup *lookup, const ShDupHeap *heap)
+enter_table(ShDupLookup *rows, Lookup *lookup, const ShDupHeap *heap)
 {
 	leave_table(lookup);
 	lookup->heap = heap;
+	lookup->side = shdup_side_of(rows->heaps, heap->first_row);
+	lookup->slot = shdup_reader_slot(&rows->readers[lookup->side], heap);
 	if (!shdup_is_heap(heap->relation))
-	{
 		lookup->fetch = shcompat_index_fetch_begin(heap->relation);
-		lookup->slot = table_slot_create(heap->relation, NULL);
-	}
 }
 
 /*
- * Replace TIDs of index entries of the current table, which is not a heap, by those of the
- * rows to which they lead, or SHDUP_INVISIBLE.
+ * Store a row in the slot.  In a table that is not a heap, it is found by the TID of its
+ * index entry, which is replaced by its own.  Returns false if the snapshot sees none.
+ */
+static bool
+fetch_row(const ShDupLookup *rows, const Lookup *lookup, uint64 *tid)
+{
+	ItemPointerData pointer;
+	bool		again = false;
+	bool		all_dead;
+
+	if (lookup->fetch == NULL)
+	{
+		shdup_heap_page_slot(lookup->heap->relation, lookup->buffer, *tid, lookup->slot);
+		return true;
+	}
+	shidx_int_to_tid(*tid, &pointer);
+	if (!table_index_fetch_tuple(lookup->fetch, &pointer, rows->snapshot, lookup->slot, &again,
+								 &all_dead))
+		return false;
+	*tid = shidx_tid_to_int(&lookup->slot->tts_tid);
+	return true;
+}
+
+/*
+ * Replace the key of an item, a TID of a row of the current table, by the number of the row,
+ * or by SHDUP_INVISIBLE if it is not seen or equals no other, and find its class.
  */
 static void
-fetch_rows(const ShDup *rows, const Lookup *lookup, ShIdxSortItem *items, size_t count)
+resolve_item(ShDupLookup *rows, const Lookup *lookup, ShIdxSortItem *item)
 {
-	for (size_t i = 0; i < count; i++)
-	{
-		ItemPointerData pointer;
-		bool		again = false;
-		bool		all_dead;
+	uint32		number = 1;
+	ShPairsRow	row;
 
-		shidx_int_to_tid(items[i].key, &pointer);
-		items[i].key = SHDUP_INVISIBLE;
-		if (table_index_fetch_tuple(lookup->fetch, &pointer, rows->snapshot, lookup->slot,
-									&again, &all_dead))
-			items[i].key = shidx_tid_to_int(&lookup->slot->tts_tid);
+	if ((lookup->fetch != NULL || rows->classes != NULL) && !fetch_row(rows, lookup, &item->key))
+	{
+		item->key = SHDUP_INVISIBLE;
+		return;
 	}
+	pgstat_count_heap_fetch(lookup->heap->index);
+	row = item->key + lookup->heap->first_row;
+	if (rows->classes != NULL)
+	{
+		uint32		group = lookup->groups != NULL ? lookup->groups[item->value] : lookup->group;
+
+		number = shdup_class_of(rows->classes, lookup->side, group, row,
+								shdup_reader_convert(&rows->readers[lookup->side], lookup->heap));
+		if (number == 0)
+			row = SHDUP_INVISIBLE;
+		if (lookup->groups != NULL)
+			lookup->groups[item->value] = number;
+	}
+	item->key = lookup->groups != NULL || row == SHDUP_INVISIBLE ? row :
+		shdup_row_of_class(row, number);
 }
 
 /*
@@ -210,13 +243,13 @@ fetch_rows(const ShDup *rows, const Lookup *lookup, ShIdxSortItem *items, size_t
  * or SHDUP_INVISIBLE.  Their values are positions.
  */
 static void
-look_up_on_page(const ShDup *rows, Lookup *lookup, ShIdxSortItem *items, size_t count)
+look_up_on_page(ShDupLookup *rows, Lookup *lookup, ShIdxSortItem *items, size_t count)
 {
 	const ShDupHeap *heap = shdup_heap_of(rows->heaps, items[0].key);
 
 	CHECK_FOR_INTERRUPTS();
 	if (heap != lookup->heap)
-		enter_table(lookup, heap);
+		enter_table(rows, lookup, heap);
 	for (size_t i = 0; i < count; i++)
 		items[i].key -= heap->first_row;
 	if (lookup->fetch == NULL)
@@ -225,16 +258,10 @@ look_up_on_page(const ShDup *rows, Lookup *lookup, ShIdxSortItem *items, size_t 
 											  (BlockNumber) (items[0].key >> 16));
 		shdup_heap_page_rows(heap->relation, rows->snapshot, lookup->buffer, items, count);
 	}
-	else
-		fetch_rows(rows, lookup, items, count);
 	for (size_t i = 0; i < count; i++)
 	{
-		uint32		group = lookup->groups != NULL ? lookup->groups[items[i].value] : lookup->group;
-
-		if (items[i].key == SHDUP_INVISIBLE)
-			continue;
-		pgstat_count_heap_fetch(heap->index);
-		items[i].key = shdup_check_enter(rows->check, group, items[i].key + heap->first_row);
+		if (items[i].key != SHDUP_INVISIBLE)
+			resolve_item(rows, lookup, &items[i]);
 	}
 }
 
@@ -242,7 +269,7 @@ look_up_on_page(const ShDup *rows, Lookup *lookup, ShIdxSortItem *items, size_t 
  * Look up the rows at some positions of numbers[], CHUNK at most.
  */
 static void
-look_up_chunk(const ShDup *rows, Lookup *lookup, ShPairsRow *numbers,
+look_up_chunk(ShDupLookup *rows, Lookup *lookup, ShPairsRow *numbers,
 			  const uint32 *positions, size_t count)
 {
 	ShIdxSortItem chunk[CHUNK];
@@ -279,7 +306,7 @@ look_up_chunk(const ShDup *rows, Lookup *lookup, ShPairsRow *numbers,
  * later belong to the last range.
  */
 static inline uint32
-range_of(const ShDup *rows, ShIdxRow tid)
+range_of(const ShDupLookup *rows, ShIdxRow tid)
 {
 	return Min((uint32) (tid >> 16) >> rows->range_shift, rows->nranges - 1);
 }
@@ -291,8 +318,7 @@ range_of(const ShDup *rows, ShIdxRow tid)
  * the table is very large.
  */
 static void
-look_up_all(ShDup *rows, const uint32 *groups, uint32 group, ShPairsRow *numbers,
-			size_t count)
+look_up_all(ShDupLookup *rows, uint32 *groups, uint32 group, ShPairsRow *numbers, size_t count)
 {
 	Lookup		lookup = {.groups = groups,.group = group};
 	uint32		start = 0;
@@ -325,25 +351,34 @@ look_up_all(ShDup *rows, const uint32 *groups, uint32 group, ShPairsRow *numbers
 						  Min(CHUNK, rows->ends[range] - start));
 	}
 	leave_table(&lookup);
-	shdup_check_release(rows->check);
+	shdup_classes_release(rows->classes);
 }
 
 /*
  * Look up all rows.  On return, numbers[] has the rows that the snapshot sees, and
- * SHDUP_INVISIBLE for the others.
+ * SHDUP_INVISIBLE for the others, and groups[] their classes if there are any.
  */
 void
-shdup_resolve(ShDup *rows)
+shdup_lookup_resolve(ShDupLookup *rows)
 {
 	look_up_all(rows, rows->groups, 0, rows->numbers, rows->count);
 }
 
 /*
- * The same, in place, for any number of rows of a group that have not been added.
+ * Look up any number of rows of a group that have not been added, in place: on return, they
+ * have their classes, see shdup_row_of_class.
  */
 void
-shdup_look_up(ShDup *rows, uint32 group, ShPairsRow *numbers, size_t count)
+shdup_look_up(ShDupLookup *rows, uint32 group, ShPairsRow *numbers, size_t count)
 {
 	for (size_t done = 0; done < count; done += rows->capacity)
 		look_up_all(rows, NULL, group, numbers + done, Min(rows->capacity, count - done));
+}
+
+void
+shdup_lookup_end(ShDupLookup *rows)
+{
+	for (int i = 0; i < rows->heaps->nsides; i++)
+		shdup_reader_end(&rows->readers[i]);
+	shdup_classes_end(rows->classes);
 }

@@ -8,9 +8,9 @@
  * chunk is searched, and compared with each later one, or with those of the other side.
  * So the memory is bounded, but the time grows with the square of the number of chunks.
  *
- * No value is too much for a chunk, however many rows have it.  If the sink is passed
- * all rows of a key but the first, they take no memory.  Otherwise the rows of a value
- * may go on in the next chunks, where its keys are pairs with each other.
+ * No value is too much for a chunk, however many rows have it.  If the sink takes all rows
+ * as they are read, they take no memory.  Otherwise the rows of a value may go on in the
+ * next chunks, where its keys are pairs with each other.
  *
  *-------------------------------------------------------------------------
  */
@@ -102,8 +102,7 @@ shpairs_chunks_begin(const ShPairsInput *inputs, int nsides, const ShPairsBucket
 		ShPairsCollector *collector = &chunks->collectors[i];
 
 		shpairs_collector_init(collector, bucket->nwords,
-							   shpairs_input_sink(&inputs[Min(i, nsides - 1)], sink),
-							   chunks->capacity);
+							   inputs[Min(i, nsides - 1)].elements != NULL, sink, chunks->capacity);
 		shpairs_collector_clear(collector, bucket->group);
 		collector->bucket.table = bucket->table;
 		collector->bucket.first_walk = bucket->first_walk;
@@ -145,7 +144,7 @@ append_to_chunk(ShPairsChunks *chunks, Side *side, const uint64 *entry)
 	bool		repeated = side->nchunks > 0 &&
 		shpairs_compare(side->last_value, entry, nwords) == 0;
 
-	if (!repeated || chunks->collectors[side - chunks->sides].sink == NULL)
+	if (!repeated || shpairs_keeps_rows(&chunks->collectors[side - chunks->sides]))
 	{
 		if (side->nchunks == 0 || side->kept == chunks->capacity)
 			add_chunk(chunks, side);

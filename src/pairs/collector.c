@@ -25,7 +25,7 @@
 Size
 shpairs_entry_bytes(int nwords)
 {
-	return shpairs_record_words(nwords) * sizeof(uint64) + sizeof(size_t) + sizeof(ShPairsRow) +
+	return shpairs_record_words(nwords) * sizeof(uint64) + 2 * sizeof(uint32) + sizeof(ShPairsRow) +
 		shpairs_search_bytes(nwords);
 }
 
@@ -56,7 +56,8 @@ resize_keys(ShPairsCollector *collector, size_t capacity)
 	collector->key_capacity = capacity;
 	bucket->values = repalloc_huge(bucket->values, capacity * shpairs_record_words(bucket->nwords) *
 								   sizeof(uint64));
-	bucket->starts = repalloc_huge(bucket->starts, capacity * sizeof(size_t));
+	bucket->starts = repalloc_huge(bucket->starts, capacity * sizeof(uint32));
+	bucket->numbers = repalloc_huge(bucket->numbers, capacity * sizeof(uint32));
 }
 
 static void
@@ -75,21 +76,23 @@ resize_first(ShPairsCollector *collector)
 }
 
 /*
- * Prepare to collect values of so many words, and at most so many entries.  Of a key with
- * several rows, the sink is passed all but the first if it has a function for that.
+ * Prepare to collect values of so many words, and at most so many entries: elements of an
+ * array, which count once, or others, for the sink.
  */
 void
-shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sink,
+shpairs_collector_init(ShPairsCollector *collector, int nwords, bool of_array, ShPairsSink *sink,
 					   size_t max_capacity)
 {
 	ShPairsBucket *bucket = &collector->bucket;
 
 	memset(collector, 0, sizeof(ShPairsCollector));
 	bucket->nwords = nwords;
+	bucket->of_array = of_array;
 	bucket->values = palloc(sizeof(uint64));
-	bucket->starts = palloc(sizeof(size_t));
+	bucket->starts = palloc(sizeof(uint32));
+	bucket->numbers = palloc(sizeof(uint32));
 	bucket->rows = palloc(sizeof(ShPairsRow));
-	collector->sink = sink != NULL && sink->repeat != NULL ? sink : NULL;
+	collector->sink = sink->takes_all_rows && !of_array ? sink : NULL;
 	collector->max_capacity = max_capacity;
 	resize_first(collector);
 }
@@ -154,6 +157,23 @@ collect_records(ShPairsCollector *collector, const uint64 *values, const ShPairs
 }
 
 /*
+ * Pass another row of the last key on; and before it the first one, if there has been no
+ * other.
+ */
+static void
+pass_row(const ShPairsCollector *collector, ShPairsRow *row)
+{
+	const ShPairsBucket *bucket = &collector->bucket;
+	size_t		last = bucket->nkeys - 1;
+	ShPairsElement element = shpairs_element(bucket, last);
+
+	if (!bucket->last_repeated)
+		bucket->numbers[last] = collector->sink->number(collector->sink, &element, false);
+	element.rows = row;
+	(void) collector->sink->number(collector->sink, &element, true);
+}
+
+/*
  * Another row of the last key.  Returns false if there is no room for it.
  */
 static bool
@@ -162,11 +182,13 @@ collect_repeat(ShPairsCollector *collector, ShPairsRow row)
 	ShPairsBucket *bucket = &collector->bucket;
 
 	if (collector->sink != NULL)
-		collector->sink->repeat(collector->sink, bucket, row);
-	else if (!has_row_room(collector))
-		return false;
-	else
+		pass_row(collector, &row);
+	else if (shpairs_keeps_rows(collector))
+	{
+		if (!has_row_room(collector))
+			return false;
 		bucket->rows[bucket->nrows++] = row;
+	}
 	bucket->last_repeated = true;
 	return true;
 }
@@ -186,6 +208,7 @@ collect_entry(ShPairsCollector *collector, const uint64 *value, int nwords, ShPa
 	if (!has_key_room(collector, bucket->nkeys))
 		return false;
 	memmove(bucket->values + bucket->nkeys * nwords, value, nwords * sizeof(uint64));
+	bucket->numbers[bucket->nkeys] = SHPAIRS_NO_NUMBER;
 	bucket->starts[bucket->nkeys++] = bucket->nrows;
 	bucket->rows[bucket->nrows++] = row;
 	bucket->last_repeated = false;

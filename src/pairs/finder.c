@@ -33,6 +33,8 @@ typedef struct Finder
 	ShPairsBucket *a;			/* the current buckets, */
 	ShPairsBucket *b;			/* or the same */
 	ShPairsSearch search;
+	size_t		npairs;			/* found, and not yet passed */
+	ShPairsPair pairs[SHPAIRS_MAX_PAIRS];
 } Finder;
 
 /*
@@ -155,11 +157,63 @@ plan_walks(Finder *finder)
 }
 
 static void
+forget_numbers(ShPairsBucket *bucket)
+{
+	for (size_t i = 0; i < bucket->nkeys; i++)
+	{
+		shcompat_check_at(i);
+		bucket->numbers[i] = SHPAIRS_NO_NUMBER;
+	}
+}
+
+/*
+ * Pass the pairs that have been found to the sink.
+ */
+static void
+pass_pairs(Finder *finder)
+{
+	size_t		npairs = finder->npairs;
+
+	finder->npairs = 0;
+	if (finder->sink->pairs(finder->sink, finder->pairs, npairs))
+		return;
+	forget_numbers(finder->a);
+	if (finder->b != finder->a)
+		forget_numbers(finder->b);
+}
+
+/*
+ * The number of the element of key i, or SHPAIRS_NO_NUMBER if the sink has no room.
+ */
+static inline uint32
+number_of(const Finder *finder, ShPairsBucket *bucket, size_t i)
+{
+	if (bucket->numbers[i] == SHPAIRS_NO_NUMBER)
+	{
+		ShPairsElement element = shpairs_element(bucket, i);
+
+		bucket->numbers[i] = finder->sink->number(finder->sink, &element, false);
+	}
+	return bucket->numbers[i];
+}
+
+/*
+ * Keys i and j of the current buckets are a pair.
+ */
+static void
 pass_found_pair(void *arg, size_t i, size_t j)
 {
 	Finder	   *finder = arg;
+	ShPairsPair *pair = &finder->pairs[finder->npairs];
 
-	finder->sink->pair(finder->sink, finder->a, i, finder->b, j);
+	while ((pair->a = number_of(finder, finder->a, i)) == SHPAIRS_NO_NUMBER ||
+		   (pair->b = number_of(finder, finder->b, j)) == SHPAIRS_NO_NUMBER)
+	{
+		pass_pairs(finder);
+		pair = &finder->pairs[0];
+	}
+	if (++finder->npairs == SHPAIRS_MAX_PAIRS)
+		pass_pairs(finder);
 }
 
 static void
@@ -190,7 +244,7 @@ pass_repeated(Finder *finder)
 /*
  * Find all pairs of different keys that differ in at most the distance, and pass each to
  * the sink once; and, of a single side, the keys that have several rows.  Different keys
- * have different fingerprints, but for what keys.h says of ShPairsSink.repeat.  A
+ * have different fingerprints, but for what keys.h says of ShPairsSink.takes_all_rows.  A
  * group whose search takes long has up to so many parallel workers.
  *
  * On return, the memory and files of the search and of the inputs are free for what
@@ -205,11 +259,12 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	Finder	   *finder = palloc(sizeof(Finder));
 
 	/* rows that buckets do not keep have no pairs with another side */
-	Assert(query->nsides == 1 || sink->repeat == NULL);
+	Assert(query->nsides == 1 || !sink->takes_all_rows);
 	finder->query = query;
 	for (int i = 0; i < query->nsides; i++)
 		query->inputs[i].progress = &query->progress;
 	finder->sink = sink;
+	finder->npairs = 0;
 	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance, pass_found_pair,
 						report_finder, finder);
 	if (query->inputs[0].nwords == 1)
@@ -228,6 +283,8 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 		if (query->nsides == 1 && finder->a == finder->b)
 			pass_repeated(finder);
 		shpairs_search(&finder->search, finder->a, finder->b, &workers);
+		if (finder->npairs > 0)
+			pass_pairs(finder);
 		if (sink->leave != NULL)
 			sink->leave(sink);
 	}

@@ -75,7 +75,6 @@ typedef struct ShPairsInput
 extern void shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes,
 								  Snapshot snapshot, int width);
 extern void shpairs_input_array(ShPairsInput *input, AnyArrayType *array, bool wide);
-extern ShPairsSink *shpairs_input_sink(const ShPairsInput *input, ShPairsSink *sink);
 extern void shpairs_input_sort(ShPairsInput *input);
 extern void shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme);
 extern void shpairs_input_start(ShPairsInput *input, int table);

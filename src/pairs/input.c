@@ -555,24 +555,6 @@ shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes, Snapsh
 	}
 }
 
-static void
-drop_repeat(ShPairsSink *sink, const ShPairsBucket *bucket, ShPairsRow row)
-{
-}
-
-/*
- * Who is passed the further rows of a key of an input, if buckets do not keep them
- * (ShPairsSink.repeat): the sink of a search, but nobody if it is an array, whose
- * values count once.
- */
-ShPairsSink *
-shpairs_input_sink(const ShPairsInput *input, ShPairsSink *sink)
-{
-	static ShPairsSink of_values = {.repeat = drop_repeat};
-
-	return input->elements != NULL ? &of_values : sink;
-}
-
 /*
  * An array of type simhash[], or of simhash_bits[] if wide, which must outlive the input.
  * Nulls are ignored.  If there are no wide values, the width is 0.

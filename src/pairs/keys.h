@@ -28,12 +28,14 @@ typedef struct ShPairsBucket
 	int			nwords;			/* of a value */
 	uint32		group;			/* see index/group.c */
 	bool		first_walk;		/* the first search of these rows */
+	bool		of_array;		/* the values are elements of an array */
 	const ShBitsTable *table;	/* with one word */
 	uint64		first_number;	/* with more */
 	size_t		nkeys;			/* different ones */
 	size_t		nrows;
 	uint64	   *values;
-	size_t	   *starts;			/* rows of key i: starts[i] to the next start */
+	uint32	   *starts;			/* rows of key i: starts[i] to the next start */
+	uint32	   *numbers;		/* of elements, or SHPAIRS_NO_NUMBER */
 	ShPairsRow *rows;
 	bool		last_repeated;	/* the last key has had another row */
 
@@ -44,29 +46,61 @@ typedef struct ShPairsBucket
 } ShPairsBucket;
 
 /*
- * Receives what a search finds.  It may change the rows of buckets.
+ * What is near others: a group, what tells it apart in this group, and its rows.
+ */
+typedef struct ShPairsElement
+{
+	uint32		group;
+	uint64		id;				/* the fingerprint, or the number of a wide one */
+	const uint64 *value;		/* the words of a wide one, or NULL */
+	ShPairsRow *rows;			/* those of its index entries, or NULL if it is an
+								 * element of an array */
+	size_t		nrows;
+} ShPairsElement;
+
+/* in place of the number of an element */
+#define SHPAIRS_NO_NUMBER	PG_UINT32_MAX
+
+/* two elements, by their numbers */
+typedef struct ShPairsPair
+{
+	uint32		a;
+	uint32		b;
+} ShPairsPair;
+
+/* the most pairs that are passed at once */
+#define SHPAIRS_MAX_PAIRS	4096
+
+/*
+ * Receives the pairs of elements that a search finds.
  */
 typedef struct ShPairsSink
 {
 	/*
-	 * Called with another row of the last key of a bucket that is being
-	 * collected, which does not keep it; and again whenever a chunk of the
-	 * bucket is read again.  NULL: buckets keep all rows, but those of one
-	 * value may be of several keys in different chunks, which then are pairs
-	 * at distance 0.
+	 * Wants the rows of an element as soon as they are read, so that buckets
+	 * do not keep them.  There must be one side, and numbers stay valid.
+	 * Otherwise rows that do not fit in memory with the others of their
+	 * element make another element, at distance 0.
 	 */
-	void		(*repeat) (struct ShPairsSink *sink, const ShPairsBucket *bucket,
-						   ShPairsRow row);
+	bool		takes_all_rows;
 
 	/*
-	 * Key i of bucket a and key j of b are a pair.  If a set is compared with
-	 * itself, a may be b; and i may be j: then the rows of a key are pairs
-	 * with each other.
+	 * Number an element that may be part of a pair.  The rows are valid until
+	 * leave, and the sink may change them.  With "more", these are further
+	 * rows of the element that was numbered last.  Returns SHPAIRS_NO_NUMBER
+	 * if there is no room: then the pairs that have been found must be
+	 * passed, and both elements of the next one be numbered again.
 	 */
-	void		(*pair) (struct ShPairsSink *sink, const ShPairsBucket *a, size_t i,
-						 const ShPairsBucket *b, size_t j);
+	uint32		(*number) (struct ShPairsSink *sink, const ShPairsElement *element, bool more);
 
-	/* The buckets of the last pairs become invalid.  May be NULL. */
+	/*
+	 * Take pairs of elements, SHPAIRS_MAX_PAIRS at most.  An element that is
+	 * paired with itself stands for the pairs of its rows.  Returns false if
+	 * numbers have become invalid, as all have if there was no room.
+	 */
+	bool		(*pairs) (struct ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs);
+
+	/* The rows and values of all elements become invalid.  May be NULL. */
 	void		(*leave) (struct ShPairsSink *sink);
 } ShPairsSink;
 
@@ -87,24 +121,29 @@ shpairs_value(const ShPairsBucket *bucket, size_t i)
 	return bucket->values + i * bucket->nwords;
 }
 
-/*
- * The words of key i as they are outside of buckets, however many; *word is where a
- * single one is stored.
- */
-static inline const uint64 *
-shpairs_words(const ShPairsBucket *bucket, size_t i, uint64 *word)
-{
-	if (bucket->nwords > 1)
-		return shpairs_value(bucket, i);
-	*word = shpairs_key(bucket, i);
-	return word;
-}
-
 /* the end of the rows of key i */
 static inline size_t
 shpairs_rows_end(const ShPairsBucket *bucket, size_t i)
 {
 	return i + 1 < bucket->nkeys ? bucket->starts[i + 1] : bucket->nrows;
+}
+
+/*
+ * Key i as an element, with the rows that the bucket has of it.
+ */
+static inline ShPairsElement
+shpairs_element(const ShPairsBucket *bucket, size_t i)
+{
+	ShPairsElement element = {.group = bucket->group,.id = shpairs_key(bucket, i)};
+
+	if (bucket->nwords > 1)
+		element.value = shpairs_value(bucket, i);
+	if (!bucket->of_array)
+	{
+		element.rows = bucket->rows + bucket->starts[i];
+		element.nrows = shpairs_rows_end(bucket, i) - bucket->starts[i];
+	}
+	return element;
 }
 
 /*

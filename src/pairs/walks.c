@@ -524,8 +524,7 @@ shpairs_walks_begin(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan, S
 
 		reader->walks = walks;
 		reader->input = &inputs[i];
-		shpairs_collector_init(&reader->collector, inputs[i].nwords,
-							   shpairs_input_sink(&inputs[i], sink),
+		shpairs_collector_init(&reader->collector, inputs[i].nwords, inputs[i].elements != NULL, sink,
 							   shpairs_bucket_capacity(inputs[i].nwords,
 													   maintenance_work_mem * (Size) 1024 / nsides));
 		entries = inputs[i].entries == 0 || (i > 0 && entries == 0) ? 0 :

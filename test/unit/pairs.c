@@ -527,9 +527,10 @@ test_collector(int nvalues, const char *what)
 {
 	ShPairsCollector collector;
 	const ShPairsBucket *bucket = &collector.bucket;
+	ShPairsSink sink = {0};
 	bool		right = true;
 
-	shpairs_collector_init(&collector, 4, NULL, WIDE_ROWS);
+	shpairs_collector_init(&collector, 4, false, &sink, WIDE_ROWS);
 	for (uint64 row = 0; row < WIDE_ROWS; row++)
 	{
 		uint64		value[4] = {7, 7, 7, (row * 7919) % nvalues};
