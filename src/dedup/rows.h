@@ -4,6 +4,9 @@
  *	  The rows of tables that a snapshot sees: their values, conditions on them,
  *	  their order, and whether pairs of them count.
  *
+ * What this declares is defined in clause.c, row_reader.c, visible_rows.c, row_order.c and
+ * row_check.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_DEDUP_ROWS_H

@@ -7,6 +7,8 @@
  * All numbers follow from the hash of a feature.  sketch.c says what they are
  * for.
  *
+ * The kernels are defined in text_kernels.c and text_kernels_x86.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_TEXT_TEXT_KERNELS_H
