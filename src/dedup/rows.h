@@ -20,7 +20,7 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
-#include "dedup/open.h"
+#include "dedup/heaps.h"
 #include "index/index.h"
 #include "index/sort.h"
 #include "pairs/keys.h"
