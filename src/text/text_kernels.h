@@ -14,7 +14,7 @@
 #ifndef SIMHASH_TEXT_TEXT_KERNELS_H
 #define SIMHASH_TEXT_TEXT_KERNELS_H
 
-#include "bits/filter_kernels.h"
+#include "bits/distance.h"
 #include "text/unicode.h"
 
 #define SHTEXT_BINS			64
