@@ -12,7 +12,7 @@
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 
-#include "dedup/open.h"
+#include "dedup/heaps.h"
 #include "dedup/progress.h"
 #include "dedup/rows.h"
 #include "pairs/finder.h"

@@ -127,7 +127,7 @@ get_function(Oid operator)
  * functions ask for the types of their arguments.
  */
 static void
-find_operator(Column *column, const ShDupHeaps *heaps, int number, bool has_similarity)
+find_column_operator(Column *column, const ShDupHeaps *heaps, int number, bool has_similarity)
 {
 	Relation	index = heaps->sides[0].named.index;
 	Oid			operator = shdup_column_operator(heaps, number);
@@ -196,7 +196,7 @@ shdup_columns_begin(const ShDupHeaps *heaps, int first, int count, double simila
 	columns->columns = palloc0(count * sizeof(Column));
 	columns->similarity = similarity;
 	for (int i = 0; i < count; i++)
-		find_operator(&columns->columns[i], heaps, first + i, similarity > 0);
+		find_column_operator(&columns->columns[i], heaps, first + i, similarity > 0);
 	for (int i = 0; i < heaps->nsides; i++)
 		begin_side(columns, &columns->sides[i], &heaps->sides[i].named, first);
 	return columns;

@@ -82,7 +82,7 @@ static ShPairsRow no_row = 0;
  * Return a pair of rows: if both are of one index, the one with the lower number first.
  */
 static void
-return_rows(FindPairs *find, const Element *a, ShPairsRow a_row, const Element *b,
+return_row_pair(FindPairs *find, const Element *a, ShPairsRow a_row, const Element *b,
 			ShPairsRow b_row, int distance)
 {
 	const ShDupHeaps *heaps = &find->call.heaps;
@@ -156,7 +156,7 @@ return_product(FindPairs *find, const Element *a, const ShPairsRow *a_rows, size
 			if (find->of_array)
 				return_element_and_row(find, a, b, b_row, distance);
 			else if (shdup_check_rows(find->call.check, a_row, b_row))
-				return_rows(find, a, a_row, b, b_row, distance);
+				return_row_pair(find, a, a_row, b, b_row, distance);
 		}
 	}
 }
@@ -323,7 +323,7 @@ settle_elements(FindPairs *find)
  * Look up the rows that have been collected, return the pairs, and begin anew.
  */
 static void
-flush(FindPairs *find)
+return_all(FindPairs *find)
 {
 	shdup_lookup_resolve(find->lookup);
 	settle_elements(find);
@@ -364,7 +364,7 @@ is_full(const FindPairs *find)
  * Make room for another element.
  */
 static Element *
-add_element(FindPairs *find)
+make_element(FindPairs *find)
 {
 	if (find->count == find->capacity)
 	{
@@ -398,7 +398,7 @@ is_looked_up(const ShPairsElement *element)
  * Take the rows of an element.
  */
 static void
-take_rows(FindPairs *find, Element *to, const ShPairsElement *from)
+take_element_rows(FindPairs *find, Element *to, const ShPairsElement *from)
 {
 	ShDupLookup *lookup = find->lookup;
 
@@ -440,13 +440,13 @@ number_element(ShPairsSink *sink, const ShPairsElement *from, bool more)
 		find->is_full = true;
 		return SHPAIRS_NO_NUMBER;
 	}
-	element = add_element(find);
+	element = make_element(find);
 	element->group = from->group;
 	if (find->nwords == 0)
 		element->value.fp = from->id;
 	else
 		element->value.words = copy_words(find, from->value);
-	take_rows(find, element, from);
+	take_element_rows(find, element, from);
 	return element - find->elements;
 }
 
@@ -454,14 +454,14 @@ number_element(ShPairsSink *sink, const ShPairsElement *from, bool more)
  * ShPairsSink.pairs
  */
 static bool
-take_pairs(ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs)
+take_row_pairs(ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs)
 {
 	FindPairs  *find = (FindPairs *) sink;
 
 	shdup_lookup_add_pairs(find->lookup, pairs, npairs);
 	if (!find->is_full && !shdup_lookup_is_full(find->lookup))
 		return true;
-	flush(find);
+	return_all(find);
 	return false;
 }
 
@@ -474,7 +474,7 @@ leave_buckets(ShPairsSink *sink)
 	FindPairs  *find = (FindPairs *) sink;
 
 	if (find->refers_to_bucket)
-		flush(find);
+		return_all(find);
 	find->first = find->count;
 	shdup_classes_forget(find->lookup->classes);
 }
@@ -492,7 +492,7 @@ PG_FUNCTION_INFO_V1(simhash_find_matches_in_bits);
 static Datum
 find_row_pairs(FunctionCallInfo fcinfo, const ShDupSpec *spec)
 {
-	FindPairs	find = {.sink = {.number = number_element,.pairs = take_pairs,.leave = leave_buckets}};
+	FindPairs	find = {.sink = {.number = number_element,.pairs = take_row_pairs,.leave = leave_buckets}};
 	ShDupCall  *call = &find.call;
 
 	if (!shdup_call_begin(call, fcinfo, spec))
@@ -510,7 +510,7 @@ find_row_pairs(FunctionCallInfo fcinfo, const ShDupSpec *spec)
 		shdup_result_set_null(&find.result, B_FP);
 	}
 	shdup_call_search(call, &find.sink);
-	flush(&find);
+	return_all(&find);
 	shdup_call_end(call);
 	return (Datum) 0;
 }
@@ -591,7 +591,7 @@ typedef struct FindPairsIn
  * ShPairsSink.number
  */
 static uint32
-number_value(ShPairsSink *sink, const ShPairsElement *element, bool more)
+number_fingerprint(ShPairsSink *sink, const ShPairsElement *element, bool more)
 {
 	FindPairsIn *find = (FindPairsIn *) sink;
 
@@ -603,7 +603,7 @@ number_value(ShPairsSink *sink, const ShPairsElement *element, bool more)
 }
 
 static void
-return_values(FindPairsIn *find, ShPairsPair pair)
+return_fingerprints(FindPairsIn *find, ShPairsPair pair)
 {
 	const uint64 *x = find->nwords > 1 ? find->words[pair.a] : &find->fps[pair.a];
 	const uint64 *y = find->nwords > 1 ? find->words[pair.b] : &find->fps[pair.b];
@@ -628,7 +628,7 @@ take_value_pairs(ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs)
 	for (size_t i = 0; i < npairs; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		return_values(find, pairs[i]);
+		return_fingerprints(find, pairs[i]);
 	}
 	if (find->count < MANY_ELEMENTS)
 		return true;
@@ -648,7 +648,7 @@ leave_values(ShPairsSink *sink)
 static Datum
 find_all_in(FunctionCallInfo fcinfo, const ShDupSpec *spec)
 {
-	FindPairsIn find = {.sink = {.number = number_value,.pairs = take_value_pairs,.leave = leave_values}};
+	FindPairsIn find = {.sink = {.number = number_fingerprint,.pairs = take_value_pairs,.leave = leave_values}};
 	ShDupCall	call;
 
 	if (!shdup_call_begin(&call, fcinfo, spec))

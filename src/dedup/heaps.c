@@ -29,7 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "dedup/open.h"
+#include "dedup/heaps.h"
 #include "index/index.h"
 
 /*

@@ -316,7 +316,7 @@ number_member(ShPairsSink *sink, const ShPairsElement *element, bool more)
  * ShPairsSink.pairs
  */
 static bool
-take_pairs(ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs)
+take_member_pairs(ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs)
 {
 	ShDupMembers *members = (ShDupMembers *) sink;
 
@@ -342,7 +342,7 @@ shdup_members_begin(ShDupMembers *members, ShDupLookup *lookup, double most, int
 	memset(members, 0, sizeof(ShDupMembers));
 	members->sink.takes_all_rows = true;
 	members->sink.number = number_member;
-	members->sink.pairs = take_pairs;
+	members->sink.pairs = take_member_pairs;
 	members->join = join;
 	members->lookup = lookup;
 

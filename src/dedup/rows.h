@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * rows.h
- *	  The rows of tables that a snapshot sees: conditions on them (clause.c), reading them
- *	  (row_reader.c), their columns (columns.c), classes of equal ones (row_class.c), looking
- *	  them up (visible_rows.c), their order (row_order.c), and whether pairs of them count
- *	  (row_check.c).
+ *	  The rows of tables that a snapshot sees: their values, classes of equal ones,
+ *	  conditions on them, their order, and whether pairs of them count.
+ *
+ * What this declares is defined in clause.c, row_reader.c, columns.c, row_class.c,
+ * visible_rows.c, row_order.c and row_check.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +20,7 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
-#include "dedup/open.h"
+#include "dedup/heaps.h"
 #include "index/index.h"
 #include "index/sort.h"
 #include "pairs/keys.h"

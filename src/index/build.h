@@ -3,6 +3,9 @@
  * build.h
  *	  The options of an index, and building it.
  *
+ * What this declares is defined in options.c, build_pages.c, build_tree.c and build.c, and the
+ * name of the build in handler.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_INDEX_BUILD_H

@@ -21,9 +21,9 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "index/class.h"
 #include "index/page.h"
 #include "index/tree.h"
+#include "type/simhash.h"
 #include "type/wide.h"
 
 /*

@@ -23,9 +23,6 @@
 /* the hash of a null */
 #define SHIDX_NULL_HASH		UINT64CONST(0x6E756C6C)
 
-/* support function of the fingerprint column: the fingerprint of a value */
-#define SIMHASH_FINGERPRINT_PROC	2
-
 /* the position of the fingerprint among the columns of an index, from 0: the last */
 static inline int
 shidx_fp_column(Relation index)

@@ -3,6 +3,8 @@
  * handler.h
  *	  The callbacks of the access method.
  *
+ * They are defined in cost.c, insert.c, scan.c and vacuum.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_INDEX_HANDLER_H

@@ -3,6 +3,8 @@
  * query.h
  *	  What a scan looks for: groups, and conditions, which are lists of balls.
  *
+ * What this declares is defined in group.c and query.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_INDEX_QUERY_H

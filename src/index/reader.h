@@ -3,6 +3,8 @@
  * reader.h
  *	  Reading what a scan looks for, in any order or nearest first.
  *
+ * What this declares is defined in balls.c, reader.c and nearest.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_INDEX_READER_H

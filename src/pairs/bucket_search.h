@@ -4,6 +4,8 @@
  *	  Finding all pairs within a distance in a bucket, or between two buckets, and which
  *	  words of fingerprints are searched for that.
  *
+ * What this declares is defined in bucket_search.c and together.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_PAIRS_BUCKET_SEARCH_H

@@ -8,7 +8,7 @@
 #ifndef SIMHASH_PAIRS_CHUNKS_H
 #define SIMHASH_PAIRS_CHUNKS_H
 
-#include "pairs/finder.h"
+#include "pairs/input.h"
 #include "pairs/keys.h"
 
 /*

@@ -186,7 +186,7 @@ pass_pairs(Finder *finder)
  * The number of the element of key i, or SHPAIRS_NO_NUMBER if the sink has no room.
  */
 static inline uint32
-number_of(const Finder *finder, ShPairsBucket *bucket, size_t i)
+number_of_key(const Finder *finder, ShPairsBucket *bucket, size_t i)
 {
 	if (bucket->numbers[i] == SHPAIRS_NO_NUMBER)
 	{
@@ -206,8 +206,8 @@ pass_found_pair(void *arg, size_t i, size_t j)
 	Finder	   *finder = arg;
 	ShPairsPair *pair = &finder->pairs[finder->npairs];
 
-	while ((pair->a = number_of(finder, finder->a, i)) == SHPAIRS_NO_NUMBER ||
-		   (pair->b = number_of(finder, finder->b, j)) == SHPAIRS_NO_NUMBER)
+	while ((pair->a = number_of_key(finder, finder->a, i)) == SHPAIRS_NO_NUMBER ||
+		   (pair->b = number_of_key(finder, finder->b, j)) == SHPAIRS_NO_NUMBER)
 	{
 		pass_pairs(finder);
 		pair = &finder->pairs[0];

@@ -9,88 +9,8 @@
 #ifndef SIMHASH_PAIRS_FINDER_H
 #define SIMHASH_PAIRS_FINDER_H
 
-#include "utils/array.h"
-#include "utils/rel.h"
-#include "utils/snapshot.h"
-
-#include "index/sort.h"
+#include "pairs/input.h"
 #include "pairs/keys.h"
-
-/*
- * Indexes that are searched.  Each has the rows from first_row to end_row: the TIDs of its
- * entries, plus first_row.
- */
-typedef struct ShPairsIndex
-{
-	Relation	index;
-	ShPairsRow	first_row;
-	ShPairsRow	end_row;
-} ShPairsIndex;
-
-typedef struct ShPairsIndexes
-{
-	int			count;
-	ShPairsIndex *list;
-	bool		grouped;		/* they have several columns */
-} ShPairsIndexes;
-
-typedef struct ShPairsEntries ShPairsEntries;
-typedef struct ShPairsWords ShPairsWords;
-
-typedef struct ShPairsInput
-{
-	int			width;			/* of the fingerprints, in bits */
-	int			nwords;			/* parts of these, as in an index */
-	bool		grouped;		/* there are columns before the fingerprint */
-	double		entries;		/* about; 0 if unknown */
-	double		most;			/* and at most */
-
-	/* set for a search */
-	ShPairsProgress *progress;
-
-	/* indexes, and their scheme if they have the same */
-	ShPairsIndexes indexes;
-	Snapshot	snapshot;
-	const ShBitsScheme *scheme;
-
-	/* or the elements of an array; else NULL */
-	Datum	   *elements;
-	size_t		nelements;
-	bool		wide_type;		/* of type simhash_bits */
-
-	/* fingerprints of one word: collected, or read in order */
-	ShIdxSort  *sort;
-	ShPairsEntries *entries_of;
-
-	/* several words */
-	ShPairsWords *words;
-
-	/* the current entries, all of one group; none at the end */
-	uint32		group;
-	int			count;
-	uint64	   *values;
-	ShPairsRow *rows;
-} ShPairsInput;
-
-extern void shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes,
-								  Snapshot snapshot, int width);
-extern void shpairs_input_array(ShPairsInput *input, AnyArrayType *array, bool wide);
-extern void shpairs_input_sort(ShPairsInput *input);
-extern void shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme);
-extern void shpairs_input_start(ShPairsInput *input, int table);
-extern const ShBitsTable *shpairs_input_table(const ShPairsInput *input, int table);
-extern void shpairs_input_seek(ShPairsInput *input, uint32 group, ShPermuted key);
-extern bool shpairs_input_next(ShPairsInput *input);
-extern void shpairs_input_end(ShPairsInput *input);
-
-/* take some of the current entries, in order */
-static inline void
-shpairs_input_advance(ShPairsInput *input, int count)
-{
-	input->count -= count;
-	input->values += count * input->nwords;
-	input->rows += count;
-}
 
 /* in place of a table number: all tables that are needed */
 #define SHPAIRS_ALL_TABLES		(-1)

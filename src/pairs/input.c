@@ -32,7 +32,7 @@
 #include "compat.h"
 #include "index/index.h"
 #include "index/sort.h"
-#include "pairs/finder.h"
+#include "pairs/input.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 

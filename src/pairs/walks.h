@@ -8,7 +8,7 @@
 #ifndef SIMHASH_PAIRS_WALKS_H
 #define SIMHASH_PAIRS_WALKS_H
 
-#include "pairs/finder.h"
+#include "pairs/input.h"
 #include "pairs/pairs.h"
 
 /*

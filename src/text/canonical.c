@@ -14,7 +14,7 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "text/canonical.h"
+#include "text/normalize.h"
 #include "text/unicode.h"
 
 #define CODE(x)				((x) & 0xFFFFFF)

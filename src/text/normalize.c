@@ -35,7 +35,6 @@
 #include "miscadmin.h"
 
 #include "compat.h"
-#include "text/canonical.h"
 #include "text/encoding.h"
 #include "text/normalize.h"
 #include "text/text_kernels.h"

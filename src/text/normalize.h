@@ -12,12 +12,19 @@
  *
  * It is produced in blocks, so that a long text needs little memory.
  *
+ * What this declares is defined in canonical.c and normalize.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_TEXT_NORMALIZE_H
 #define SIMHASH_TEXT_NORMALIZE_H
 
 #include "text/windows.h"
+
+/* canonical decomposition, full case folding and canonical composition */
+extern void shtext_decompose(ShTextCodes *codes, uint32 code);
+extern void shtext_fold_and_compose(ShTextCodes *decomposed,
+									ShTextCodes *result);
 
 /* A text that is being normalized.  Private to normalize.c. */
 typedef struct ShTextNormalizer

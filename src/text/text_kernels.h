@@ -7,12 +7,14 @@
  * All numbers follow from the hash of a feature.  sketch.c says what they are
  * for.
  *
+ * The kernels are defined in text_kernels.c and text_kernels_x86.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_TEXT_TEXT_KERNELS_H
 #define SIMHASH_TEXT_TEXT_KERNELS_H
 
-#include "bits/filter_kernels.h"
+#include "bits/distance.h"
 #include "text/unicode.h"
 
 #define SHTEXT_BINS			64

@@ -8,6 +8,8 @@
  * are normalized to one character, independent of their context; the flags
  * tell which.
  *
+ * The tables are defined in unicode_table.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_TEXT_UNICODE_H

@@ -18,6 +18,9 @@
  */
 #define SIMHASH_NEAR_RADIUS	3
 
+/* support function of the fingerprint column of an index: the fingerprint of a value */
+#define SIMHASH_FINGERPRINT_PROC	2
+
 /*
  * What an operator's strategy number says of it in an operator class of the
  * access method.  From SIMHASH_STRATEGY_WITHIN on it says the radius of an
