@@ -51,7 +51,8 @@ typedef struct ShPairsBucket
 typedef struct ShPairsElement
 {
 	uint32		group;
-	uint64		id;				/* the fingerprint, or the number of a wide one */
+	uint64		id;				/* the fingerprint, the number of a wide one, or
+								 * the first row */
 	const uint64 *value;		/* the words of a wide one, or NULL */
 	ShPairsRow *rows;			/* those of its index entries, or NULL if it is an
 								 * element of an array */
@@ -99,6 +100,15 @@ typedef struct ShPairsSink
 	 * numbers have become invalid, as all have if there was no room.
 	 */
 	bool		(*pairs) (struct ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs);
+
+	/*
+	 * Divide rows of a group, whose index entries are equal, into elements by
+	 * their values, which the index does not have: firsts[] gets the first row
+	 * of the element of each, or 0 if the snapshot does not see the row.
+	 * NULL if the search does not need it.
+	 */
+	void		(*divide) (struct ShPairsSink *sink, uint32 group, const ShPairsRow *rows,
+						   size_t nrows, ShPairsRow *firsts);
 
 	/* The rows and values of all elements become invalid.  May be NULL. */
 	void		(*leave) (struct ShPairsSink *sink);

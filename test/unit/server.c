@@ -156,6 +156,18 @@ GenerationContextCreate(MemoryContext parent, const char *name,
 	return NULL;
 }
 
+MemoryContext
+AllocSetContextCreateInternal(MemoryContext parent, const char *name, Size minContextSize,
+							  Size initBlockSize, Size maxBlockSize)
+{
+	return NULL;
+}
+
+void
+MemoryContextReset(MemoryContext context)
+{
+}
+
 void
 MemoryContextRegisterResetCallback(MemoryContext context, MemoryContextCallback *cb)
 {
@@ -184,6 +196,7 @@ struct ShIdxSort
 };
 
 int			work_mem = 4096;
+int			maintenance_work_mem = 65536;
 
 ShIdxSort *
 shidx_sort_begin_distinct(int memory_kb)
