@@ -62,10 +62,7 @@ typedef struct ScanShape
 {
 	int			width;			/* of the fingerprints, in bits */
 	bool		wide;			/* of type simhash_bits */
-	int			max_radius;		/* largest one that is told apart */
-	int			ncounts;
-	int		  **counts;			/* number of balls of each condition, by
-								 * radius */
+	List	   *conditions;		/* their lists of ShIdxTerm */
 	double		ncomputed;		/* arguments of which a fingerprint is
 								 * computed */
 	bool		only_nulls;
@@ -117,24 +114,13 @@ estimate_radius(const ScanShape *shape, Node *ball)
 }
 
 /*
- * Add a number of balls of a radius to the counts of a condition.
+ * The terms of an array of balls, as far as they are known at plan time.
  */
-static void
-count_balls(const ScanShape *shape, int *counts, int radius, double balls)
+static List *
+terms_of_array(PlannerInfo *root, const ScanShape *shape, Node *array)
 {
-	if (radius >= 0)
-	{
-		radius = Min(radius, shape->max_radius);
-		counts[radius] = (int) Min(counts[radius] + balls, INT_MAX);
-	}
-}
+	List	   *terms = NIL;
 
-/*
- * Count the balls of an array, as far as they are known at plan time.
- */
-static void
-count_array(PlannerInfo *root, const ScanShape *shape, Node *array, int *counts)
-{
 	if (IsA(array, Const) && !((Const *) array)->constisnull)
 	{
 		ArrayType  *balls = DatumGetArrayTypeP(((Const *) array)->constvalue);
@@ -146,7 +132,7 @@ count_array(PlannerInfo *root, const ScanShape *shape, Node *array, int *counts)
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (!is_null)
-				count_balls(shape, counts, radius_of_ball(shape, ball), 1);
+				terms = shidx_add_term(terms, radius_of_ball(shape, ball), 1);
 		}
 		array_free_iterator(iterator);
 	}
@@ -155,39 +141,30 @@ count_array(PlannerInfo *root, const ScanShape *shape, Node *array, int *counts)
 		ListCell   *lc;
 
 		foreach(lc, ((ArrayExpr *) array)->elements)
-			count_balls(shape, counts, estimate_radius(shape, lfirst(lc)), 1);
+			terms = shidx_add_term(terms, estimate_radius(shape, lfirst(lc)), 1);
 	}
 	else
-		count_balls(shape, counts, near_radius(shape),
-					Max(shcompat_estimate_array_length(root, array), 1));
-}
-
-/*
- * The counts of one more condition.
- */
-static int *
-add_counts(ScanShape *shape)
-{
-	int		   *counts = palloc0((shape->max_radius + 1) * sizeof(int));
-
-	shape->counts[shape->ncounts++] = counts;
-	return counts;
+		terms = shidx_add_term(terms, near_radius(shape),
+							   Max(shcompat_estimate_array_length(root, array), 1));
+	return terms;
 }
 
 /*
  * Take a condition on the fingerprint into account.
  */
 static void
-count_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
+add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 {
 	Oid			operator;
 	Node	   *argument;
 	bool		is_array = IsA(clause, ScalarArrayOpExpr);
-	int		   *counts;
+	List	   *terms;
 	int			strategy;
 	Oid			left;
 	Oid			right;
 	Oid			function;
+	ShIdxKind	kind;
+	ShIdxMeaning meaning;
 
 	if (IsA(clause, NullTest))
 	{
@@ -210,25 +187,23 @@ count_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 	/* the scan will report an operator that cannot be used */
 	get_op_opfamily_properties(operator, opfamily, false, &strategy, &left, &right);
 	function = shidx_fingerprint_function_in(opfamily, left);
-	if (strategy == SIMHASH_STRATEGY_BALL && !shidx_can_search(function, left, right, strategy))
+	kind = shidx_kind_of(function, left);
+	meaning = shidx_meaning(strategy, kind, shape->width);
+	if (meaning.ask == SHIDX_ASK_BALL && !shidx_can_search(function, left, right, strategy))
 		return;
-	counts = add_counts(shape);
-	if (strategy == SIMHASH_STRATEGY_BALL && is_array)
-		count_array(root, shape, argument, counts);
-	else if (strategy == SIMHASH_STRATEGY_BALL)
-		count_balls(shape, counts, estimate_radius(shape, argument), 1);
+	if (meaning.ask == SHIDX_ASK_BALL && is_array)
+		terms = terms_of_array(root, shape, argument);
+	else if (meaning.ask == SHIDX_ASK_BALL)
+		terms = shidx_add_term(NIL, estimate_radius(shape, argument), 1);
 	else
 	{
 		double		balls = is_array ? Max(shcompat_estimate_array_length(root, argument), 1) : 1;
 
-		count_balls(shape, counts,
-					strategy == SIMHASH_STRATEGY_EQUAL ? 0 :
-					shape->wide && !OidIsValid(function) && strategy == SIMHASH_STRATEGY_EIGHTH ?
-					near_radius(shape) :
-					SIMHASH_RADIUS_OF_STRATEGY(strategy), balls);
-		if (OidIsValid(function))
+		terms = shidx_add_term(NIL, meaning.radius, balls);
+		if (kind == SHIDX_COMPUTED)
 			shape->ncomputed += balls;
 	}
+	shape->conditions = lappend(shape->conditions, terms);
 }
 
 /*
@@ -261,7 +236,6 @@ find_width(const IndexOptInfo *info, ScanShape *shape)
 		shape->width = shidx_width(index);
 		index_close(index, NoLock);
 	}
-	shape->max_radius = Max(shape->width, SHBITS_WIDTH);
 }
 
 /*
@@ -359,12 +333,11 @@ find_shape(PlannerInfo *root, IndexPath *path)
 	ListCell   *lc;
 
 	find_width(info, &shape);
-	shape.counts = palloc(Max(list_length(quals), 1) * sizeof(int *));
 	foreach(lc, quals)
-		count_condition(root, info->opfamily[info->nkeycolumns - 1],
+		add_condition(root, info->opfamily[info->nkeycolumns - 1],
 						lfirst_node(RestrictInfo, lc)->clause, &shape);
-	if (shape.ncounts == 0)
-		count_balls(&shape, add_counts(&shape), shape.max_radius, 1);
+	if (shape.conditions == NIL)
+		shape.conditions = list_make1(shidx_add_term(NIL, INT_MAX, 1));
 	return shape;
 }
 
@@ -385,14 +358,15 @@ static void
 plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bool ordered,
 		   Work *work)
 {
+	ListCell   *lc;
+
 	/* the scan will make the same choice */
-	for (int i = 0; i < shape->ncounts; i++)
+	foreach(lc, shape->conditions)
 	{
 		ShIdxCost	cost;
 
-		shidx_cost_of_counts(shape->counts[i], shape->width, scheme, shape->groups.all, leaves,
-							 &cost);
-		if (i == 0 ||
+		shidx_cost_of_terms(lfirst(lc), shape->width, scheme, shape->groups.all, leaves, &cost);
+		if (foreach_current_index(lc) == 0 ||
 			shidx_cost_in_pages(&cost, leaves) < shidx_cost_in_pages(&work->cost, leaves))
 			work->cost = cost;
 	}
@@ -500,7 +474,7 @@ has_order(const IndexPath *path, const ScanShape *shape, Oid function)
 			return false;
 		get_op_opfamily_properties(((OpExpr *) lfirst(by))->opno,
 								   path->indexinfo->opfamily[last], true, &strategy, &left, &right);
-		if (strategy != SIMHASH_STRATEGY_DISTANCE)
+		if (shidx_meaning(strategy, SHIDX_NARROW, shape->width).ask != SHIDX_ASK_DISTANCE)
 			return false;
 	}
 	return !shape->wide && !OidIsValid(function) &&

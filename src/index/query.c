@@ -44,34 +44,64 @@ add_balls(ShIdxCost *cost, int radius, double balls, const ShBitsScheme *scheme,
 }
 
 /*
- * What it takes to find everything that lies in counts[r] balls of fingerprints of a
- * width, for each radius r up to the width, or up to SHBITS_WIDTH if that is more.
+ * Add balls of a radius to the terms of a condition; those of a negative one are empty.
+ * Most conditions have one term.
+ */
+List *
+shidx_add_term(List *terms, int radius, double balls)
+{
+	ShIdxTerm  *term;
+	ListCell   *lc;
+
+	if (radius < 0)
+		return terms;
+	foreach(lc, terms)
+	{
+		term = lfirst(lc);
+		if (term->radius == radius)
+		{
+			term->balls += balls;
+			return terms;
+		}
+	}
+	term = palloc(sizeof(ShIdxTerm));
+	*term = (ShIdxTerm)
+	{
+		radius, balls
+	};
+	return lappend(terms, term);
+}
+
+/*
+ * What it takes to find everything that lies in the balls of a condition, of
+ * fingerprints of a width.
  */
 void
-shidx_cost_of_counts(const int *counts, int width, const ShBitsScheme *scheme, bool by_table,
-					 double leaves_per_table, ShIdxCost *cost)
+shidx_cost_of_terms(const List *terms, int width, const ShBitsScheme *scheme, bool by_table,
+					double leaves_per_table, ShIdxCost *cost)
 {
 	double		leaves = Max(leaves_per_table, 1);
 	int			nparts = shbits_nparts(width);
+	ListCell   *lc;
 
 	memset(cost, 0, sizeof(*cost));
-	for (int r = 0; r <= Max(width, SHBITS_WIDTH); r++)
+	foreach(lc, terms)
 	{
+		const ShIdxTerm *term = lfirst(lc);
 		ShBitsAllotment allotment;
 
-		if (counts[r] == 0)
-			continue;
 		if (nparts == 1)
 		{
-			add_balls(cost, r, counts[r], scheme, by_table, leaves);
+			add_balls(cost, term->radius, term->balls, scheme, by_table, leaves);
 			continue;
 		}
-		shbits_allot(scheme, width, r, by_table, leaves, leaves * SHIDX_USUAL_ENTRIES, &allotment);
-		cost->share += allotment.share * counts[r];
+		shbits_allot(scheme, width, term->radius, by_table, leaves, leaves * SHIDX_USUAL_ENTRIES,
+					 &allotment);
+		cost->share += allotment.share * term->balls;
 		for (int i = 0; i < nparts; i++)
 		{
 			if (allotment.radii[i] >= 0)
-				add_balls(cost, allotment.radii[i], counts[r], scheme, by_table, leaves);
+				add_balls(cost, allotment.radii[i], term->balls, scheme, by_table, leaves);
 		}
 	}
 	cost->share = Min(cost->share, 1);
@@ -151,24 +181,6 @@ shidx_check_key(ShIdxQuery *query, ScanKey key)
 }
 
 /*
- * The radius of an operator other than that of balls.
- */
-static int
-radius_of_operator(const ShIdxQuery *query, StrategyNumber strategy)
-{
-	if (strategy >= SIMHASH_STRATEGY_WITHIN)
-	{
-		if (strategy == SIMHASH_STRATEGY_EIGHTH && query->fingerprinter.wide &&
-			!query->fingerprinter.computes)
-			return shtype_near_radius(query->width);
-		return SIMHASH_RADIUS_OF_STRATEGY(strategy);
-	}
-	if (strategy != SIMHASH_STRATEGY_EQUAL)
-		elog(ERROR, "unrecognized strategy number: %d", strategy);
-	return 0;
-}
-
-/*
  * The ball of wide fingerprints that an operator finds for an argument.  Returns
  * false if there is nothing in it.
  *
@@ -176,13 +188,13 @@ radius_of_operator(const ShIdxQuery *query, StrategyNumber strategy)
  * as the operator does, which may have nothing to compare it with.
  */
 static bool
-wide_ball(const ShIdxQuery *query, StrategyNumber strategy, Datum argument,
-		  ShFingerprint *parts, int *radius)
+wide_ball(const ShIdxQuery *query, ShIdxAsk ask, Datum argument, ShFingerprint *parts,
+		  int *radius)
 {
 	const uint8 *center;
 	int			width;
 
-	if (strategy == SIMHASH_STRATEGY_BALL)
+	if (ask == SHIDX_ASK_BALL)
 	{
 		SimhashBitsBall *ball = DatumGetSimhashBitsBall(argument);
 
@@ -196,12 +208,11 @@ wide_ball(const ShIdxQuery *query, StrategyNumber strategy, Datum argument,
 
 		center = shtype_bits_data(bits);
 		width = shtype_bits_width(bits);
-		*radius = radius_of_operator(query, strategy);
 	}
 	if (width != query->width)
 	{
 		/* then they are just not equal */
-		if (strategy == SIMHASH_STRATEGY_EQUAL)
+		if (ask == SHIDX_ASK_EQUAL)
 			return false;
 		shtype_report_widths(query->width, width);
 	}
@@ -229,30 +240,24 @@ argument_as_fingerprint(Datum argument, Oid type)
 
 /*
  * The ball of the fingerprints that an operator finds for an argument of a type: the
- * parts of its center, and its radius.  Returns false if there is nothing in it, as
+ * parts of its center, and *radius, unless that is known.  Returns false if there is nothing in it, as
  * the argument has no fingerprint, for instance.
  */
 static bool
-ball_of_argument(ShIdxQuery *query, StrategyNumber strategy, Datum argument, Oid type,
+ball_of_argument(ShIdxQuery *query, ShIdxAsk ask, Datum argument, Oid type,
 				 ShFingerprint *parts, int *radius)
 {
-	if (query->fingerprinter.computes && strategy != SIMHASH_STRATEGY_BALL)
-	{
-		*radius = radius_of_operator(query, strategy);
+	if (query->fingerprinter.kind == SHIDX_COMPUTED && ask != SHIDX_ASK_BALL)
 		return shidx_get_parts(&query->fingerprinter, argument, parts);
-	}
 	if (query->fingerprinter.wide)
-		return wide_ball(query, strategy, argument, parts, radius);
-	if (strategy == SIMHASH_STRATEGY_BALL)
+		return wide_ball(query, ask, argument, parts, radius);
+	if (ask == SHIDX_ASK_BALL)
 	{
 		*parts = DatumGetSimhashBall(argument)->center;
 		*radius = DatumGetSimhashBall(argument)->radius;
 	}
 	else
-	{
 		*parts = argument_as_fingerprint(argument, type);
-		*radius = radius_of_operator(query, strategy);
-	}
 	return true;
 }
 
@@ -294,6 +299,8 @@ read_condition(ShIdxQuery *query, ScanKey key)
 	Datum	   *arguments;
 	int			narguments = shidx_key_arguments(key, &arguments);
 	Oid			type = argument_type(query, key);
+	ShIdxMeaning meaning = shidx_meaning(key->sk_strategy, query->fingerprinter.kind,
+										 query->width);
 	int			nparts = query->nparts;
 
 	balls->count = 0;
@@ -303,11 +310,10 @@ read_condition(ShIdxQuery *query, ScanKey key)
 	{
 		SimhashBall *ball = balls->list + (Size) balls->count * nparts;
 		ShFingerprint parts[SHBITS_MAX_PARTS];
-		int			radius;
+		int			radius = meaning.radius;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!ball_of_argument(query, key->sk_strategy, arguments[i], type, parts, &radius) ||
-			radius < 0)
+		if (!ball_of_argument(query, meaning.ask, arguments[i], type, parts, &radius) || radius < 0)
 			continue;
 		for (int p = 0; p < nparts; p++)
 			ball[p] = simhash_make_ball(parts[p], Min(radius, query->width));
@@ -328,7 +334,7 @@ read_condition(ShIdxQuery *query, ScanKey key)
 void
 shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys)
 {
-	const ShIdxFingerprinter *fingerprinter = &query->fingerprinter;
+	bool		computed = query->fingerprinter.kind == SHIDX_COMPUTED;
 	int			fp_column = shidx_fp_column(query->index);
 	bool		is_null = false;
 	bool		is_not_null = false;
@@ -350,12 +356,12 @@ shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys)
 			query->inexact = true;
 			continue;
 		}
-		query->inexact |= fingerprinter->wide ||
-			(fingerprinter->computes && key->sk_strategy != SIMHASH_STRATEGY_BALL);
+		query->inexact |= query->fingerprinter.wide ||
+			(computed && key->sk_strategy != SIMHASH_STRATEGY_BALL);
 		if (key->sk_flags & SK_SEARCHNULL)
 			is_null = true;
 		else if (key->sk_flags & SK_SEARCHNOTNULL)
-			is_not_null |= !fingerprinter->computes;
+			is_not_null |= !computed;
 		else
 		{
 			is_not_null = true;
@@ -385,12 +391,12 @@ static void
 cost_of_condition(const ShIdxQuery *query, const ShIdxBalls *balls,
 				  const ShBitsScheme *scheme, double leaves_per_table, ShIdxCost *cost)
 {
-	int		   *counts = palloc0((Max(query->width, SHBITS_WIDTH) + 1) * sizeof(int));
+	List	   *terms = NIL;
 
 	for (int i = 0; i < balls->count; i++)
-		counts[balls->list[(Size) i * query->nparts].radius]++;
-	shidx_cost_of_counts(counts, query->width, scheme, query->groups.all, leaves_per_table, cost);
-	pfree(counts);
+		terms = shidx_add_term(terms, balls->list[(Size) i * query->nparts].radius, 1);
+	shidx_cost_of_terms(terms, query->width, scheme, query->groups.all, leaves_per_table, cost);
+	list_free_deep(terms);
 }
 
 /*
