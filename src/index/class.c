@@ -262,32 +262,31 @@ check_declared_width(Relation index, int width)
 int
 shidx_stored_width(Relation index)
 {
-	int			width = shidx_width(index);
+	int			width = shidx_get_cache(index)->geometry.width;
 
 	check_declared_width(index, width);
 	return width;
 }
 
 /*
- * Look up how the values of an index become fingerprints, which have so many
- * bits.
+ * Look up how the values of an index become fingerprints.
  *
  * Allocates in the current memory context, which must live as long as
- * *fingerprinter.
+ * *fingerprinter, and so must *geometry.
  */
 void
-shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index, int width)
+shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index,
+						  const ShIdxGeometry *geometry)
 {
 	int			column = shidx_fp_column(index);
 
-	fingerprinter->width = width;
-	fingerprinter->nparts = shbits_nparts(width);
+	fingerprinter->geometry = geometry;
 	fingerprinter->index = RelationGetRelationName(index);
 	fingerprinter->wide = shidx_is_wide(index);
 	fingerprinter->kind = shidx_computes_fingerprints(index) ? SHIDX_COMPUTED :
 		fingerprinter->wide ? SHIDX_WIDE : SHIDX_NARROW;
 	if (fingerprinter->kind != SHIDX_NARROW)
-		check_declared_width(index, width);
+		check_declared_width(index, geometry->width);
 	fingerprinter->home = CurrentMemoryContext;
 	fingerprinter->context = NULL;
 	if (fingerprinter->kind != SHIDX_COMPUTED)
@@ -362,6 +361,7 @@ shidx_group_of_row(ShIdxFingerprinter *fingerprinter, Relation index,
 static void
 split(const ShIdxFingerprinter *fingerprinter, Datum fingerprint, ShFingerprint *parts)
 {
+	int			width = fingerprinter->geometry->width;
 	bytea	   *bits;
 
 	if (!fingerprinter->wide)
@@ -370,13 +370,13 @@ split(const ShIdxFingerprinter *fingerprinter, Datum fingerprint, ShFingerprint 
 		return;
 	}
 	bits = DatumGetSimhashBits(fingerprint);
-	if (shtype_bits_width(bits) != fingerprinter->width)
+	if (shtype_bits_width(bits) != width)
 		ereport(ERROR,
 				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 				 errmsg("index \"%s\" cannot hold a fingerprint of %d bits",
 						fingerprinter->index, shtype_bits_width(bits)),
-				 errdetail("Its fingerprints have %d bits.", fingerprinter->width)));
-	shtype_split_bits(shtype_bits_data(bits), fingerprinter->width, parts);
+				 errdetail("Its fingerprints have %d bits.", width)));
+	shtype_split_bits(shtype_bits_data(bits), width, parts);
 	if ((Pointer) bits != DatumGetPointer(fingerprint))
 		pfree(bits);
 }

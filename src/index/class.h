@@ -15,6 +15,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "index/page.h"
 #include "type/simhash.h"
 
 /* support function of columns before the fingerprint: an extended hash function */
@@ -82,8 +83,7 @@ typedef struct ShIdxFingerprinter
 {
 	ShIdxKind	kind;			/* of the values */
 	bool		wide;			/* fingerprints are of type simhash_bits */
-	int			width;			/* of the fingerprints, in bits */
-	int			nparts;			/* of these */
+	const ShIdxGeometry *geometry;
 	const char *index;			/* its name */
 
 	MemoryContext home;			/* where the fingerprinter was made */
@@ -97,7 +97,7 @@ typedef struct ShIdxFingerprinter
 
 /* class.c: the fingerprints of values */
 extern void shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index,
-									  int width);
+									  const ShIdxGeometry *geometry);
 extern uint32 shidx_group_of_row(ShIdxFingerprinter *fingerprinter, Relation index,
 								 const Datum *values, const bool *isnull);
 extern bool shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value,
@@ -128,8 +128,7 @@ shidx_computes_fingerprints(Relation index)
 }
 
 /*
- * Get the parts of the fingerprint of a value, fingerprinter->nparts <=
- * SHBITS_MAX_PARTS of them.  Returns false if it has no fingerprint.
+ * Get the parts of the fingerprint of a value, at most SHBITS_MAX_PARTS.  Returns false if it has no fingerprint.
  */
 static inline bool
 shidx_fingerprint(ShIdxFingerprinter *fingerprinter, Datum value, bool isnull,

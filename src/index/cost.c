@@ -60,8 +60,8 @@ typedef struct GroupEstimate
 /* what determines how much of the index is read */
 typedef struct ScanShape
 {
-	int			width;			/* of the fingerprints, in bits */
-	bool		wide;			/* of type simhash_bits */
+	const ShIdxGeometry *geometry;
+	bool		wide;			/* fingerprints are of type simhash_bits */
 	List	   *conditions;		/* their lists of ShIdxTerm */
 	double		ncomputed;		/* arguments of which a fingerprint is
 								 * computed */
@@ -75,7 +75,7 @@ typedef struct ScanShape
 static int
 near_radius(const ScanShape *shape)
 {
-	return shape->wide ? shtype_near_radius(shape->width) : SIMHASH_NEAR_RADIUS;
+	return shape->wide ? shtype_near_radius(shape->geometry->width) : SIMHASH_NEAR_RADIUS;
 }
 
 static int
@@ -188,7 +188,7 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 	get_op_opfamily_properties(operator, opfamily, false, &strategy, &left, &right);
 	function = shidx_fingerprint_function_in(opfamily, left);
 	kind = shidx_kind_of(function, left);
-	meaning = shidx_meaning(strategy, kind, shape->width);
+	meaning = shidx_meaning(strategy, kind, shape->geometry->width);
 	if (meaning.ask == SHIDX_ASK_BALL && !shidx_can_search(function, left, right, strategy))
 		return;
 	if (meaning.ask == SHIDX_ASK_BALL && is_array)
@@ -207,33 +207,35 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 }
 
 /*
- * The width of the fingerprints of an index, in bits, and whether they are of type
- * simhash_bits.
+ * What trees an index has, and whether its fingerprints are of type simhash_bits.  A
+ * hypothetical one has the default scheme.
  */
 static void
-find_width(const IndexOptInfo *info, ScanShape *shape)
+find_geometry(const IndexOptInfo *info, ScanShape *shape)
 {
 	int			last = info->nkeycolumns - 1;
 	Oid			function = shidx_fingerprint_function_in(info->opfamily[last], info->opcintype[last]);
 
-	shape->width = SHBITS_WIDTH;
 	shape->wide = !get_typbyval(OidIsValid(function) ? get_func_rettype(function) :
 								info->opcintype[last]);
-	if (shape->wide && info->hypothetical)
+	if (info->hypothetical)
 	{
 		const TargetEntry *entry = list_nth_node(TargetEntry, info->indextlist, last);
-		int			width = OidIsValid(function) ? shidx_function_width(function) :
-			exprTypmod((Node *) entry->expr);
+		int			width = !shape->wide ? SHBITS_WIDTH :
+			OidIsValid(function) ? shidx_function_width(function) : exprTypmod((Node *) entry->expr);
+		int			blocks;
 
-		if (width > 0)
-			shape->width = width;
+		if (width <= 0)
+			width = SHBITS_WIDTH;
+		blocks = shidx_default_blocks(shbits_part_bits(width, 0));
+		shape->geometry = shidx_make_geometry(width, blocks, blocks - 1);
 	}
-	else if (shape->wide)
+	else
 	{
 		/* the planner already holds a lock */
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		shape->width = shidx_width(index);
+		shape->geometry = shidx_get_geometry(index);
 		index_close(index, NoLock);
 	}
 }
@@ -332,7 +334,7 @@ find_shape(PlannerInfo *root, IndexPath *path)
 	ScanShape	shape = {.groups = estimate_groups(root, path)};
 	ListCell   *lc;
 
-	find_width(info, &shape);
+	find_geometry(info, &shape);
 	foreach(lc, quals)
 		add_condition(root, info->opfamily[info->nkeycolumns - 1],
 						lfirst_node(RestrictInfo, lc)->clause, &shape);
@@ -355,8 +357,7 @@ typedef struct Work
  * number of leaves.
  */
 static void
-plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bool ordered,
-		   Work *work)
+plan_group(double leaves, const ScanShape *shape, bool ordered, Work *work)
 {
 	ListCell   *lc;
 
@@ -365,7 +366,7 @@ plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bo
 	{
 		ShIdxCost	cost;
 
-		shidx_cost_of_terms(lfirst(lc), shape->width, scheme, shape->groups.all, leaves, &cost);
+		shidx_cost_of_terms(lfirst(lc), shape->geometry, shape->groups.all, leaves, &cost);
 		if (foreach_current_index(lc) == 0 ||
 			shidx_cost_in_pages(&cost, leaves) < shidx_cost_in_pages(&work->cost, leaves))
 			work->cost = cost;
@@ -378,61 +379,33 @@ plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bo
 	if (shape->groups.all)
 		work->later_pages = 2 * leaves;
 	else
-		work->later_pages = shidx_ordered_pages(scheme, leaves, &work->cost.ranges,
-												&work->cost.pages);
+		work->later_pages = shidx_ordered_pages(shape->geometry->scheme, leaves,
+												&work->cost.ranges, &work->cost.pages);
 	work->sorted = false;
 }
 
 /*
- * Plan what is read of an index.
- */
-static void
-plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
-			   const ScanShape *shape, bool ordered, Work *work)
-{
-	const GroupEstimate *groups = &shape->groups;
-	double		leaves = Max(info->pages /
-							 (double) (shbits_nparts(shape->width) * scheme->ntables), 1);
-
-	if (groups->all)
-	{
-		plan_group(scheme, leaves, shape, ordered, work);
-		return;
-	}
-	plan_group(scheme, Max(leaves * groups->share / groups->count, 1), shape, ordered, work);
-	if (groups->count > 1)
-	{
-		/* small groups share pages, so this counts some pages several times */
-		work->cost.ranges *= groups->count;
-		work->cost.pages = Min(work->cost.pages * groups->count, info->pages);
-		work->later_pages = Min(work->later_pages * groups->count, 3 * leaves);
-	}
-}
-
-/*
- * Plan what the scan will read.  A hypothetical index has the default scheme.
+ * Plan what the scan will read.
  */
 static Work
 plan_work(const IndexOptInfo *info, const ScanShape *shape, bool ordered)
 {
+	const GroupEstimate *groups = &shape->groups;
+	double		leaves = Max(info->pages / (double) shape->geometry->ntrees, 1);
 	Work		work;
 
-	if (info->hypothetical)
+	if (groups->all)
 	{
-		int			bits = shbits_part_bits(shape->width, 0);
-		int			blocks = shidx_default_blocks(bits);
-		ShBitsScheme *scheme = shbits_make_scheme(bits, blocks, blocks - 1);
-
-		plan_by_scheme(scheme, info, shape, ordered, &work);
-		pfree(scheme);
+		plan_group(leaves, shape, ordered, &work);
+		return work;
 	}
-	else
+	plan_group(Max(leaves * groups->share / groups->count, 1), shape, ordered, &work);
+	if (groups->count > 1)
 	{
-		/* the planner already holds a lock */
-		Relation	index = index_open(info->indexoid, NoLock);
-
-		plan_by_scheme(shidx_get_cache(index)->scheme, info, shape, ordered, &work);
-		index_close(index, NoLock);
+		/* small groups share pages, so this counts some pages several times */
+		work.cost.ranges *= groups->count;
+		work.cost.pages = Min(work.cost.pages * groups->count, info->pages);
+		work.later_pages = Min(work.later_pages * groups->count, 3 * leaves);
 	}
 	return work;
 }
@@ -474,7 +447,7 @@ has_order(const IndexPath *path, const ScanShape *shape, Oid function)
 			return false;
 		get_op_opfamily_properties(((OpExpr *) lfirst(by))->opno,
 								   path->indexinfo->opfamily[last], true, &strategy, &left, &right);
-		if (shidx_meaning(strategy, SHIDX_NARROW, shape->width).ask != SHIDX_ASK_DISTANCE)
+		if (shidx_meaning(strategy, SHIDX_NARROW, SHBITS_WIDTH).ask != SHIDX_ASK_DISTANCE)
 			return false;
 	}
 	return !shape->wide && !OidIsValid(function) &&

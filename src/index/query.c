@@ -73,15 +73,14 @@ shidx_add_term(List *terms, int radius, double balls)
 }
 
 /*
- * What it takes to find everything that lies in the balls of a condition, of
- * fingerprints of a width.
+ * What it takes to find everything that lies in the balls of a condition.
  */
 void
-shidx_cost_of_terms(const List *terms, int width, const ShBitsScheme *scheme, bool by_table,
+shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry, bool by_table,
 					double leaves_per_table, ShIdxCost *cost)
 {
+	const ShBitsScheme *scheme = geometry->scheme;
 	double		leaves = Max(leaves_per_table, 1);
-	int			nparts = shbits_nparts(width);
 	ListCell   *lc;
 
 	memset(cost, 0, sizeof(*cost));
@@ -90,15 +89,15 @@ shidx_cost_of_terms(const List *terms, int width, const ShBitsScheme *scheme, bo
 		const ShIdxTerm *term = lfirst(lc);
 		ShBitsAllotment allotment;
 
-		if (nparts == 1)
+		if (geometry->nparts == 1)
 		{
 			add_balls(cost, term->radius, term->balls, scheme, by_table, leaves);
 			continue;
 		}
-		shbits_allot(scheme, width, term->radius, by_table, leaves, leaves * SHIDX_USUAL_ENTRIES,
-					 &allotment);
+		shbits_allot(scheme, geometry->width, term->radius, by_table, leaves,
+					 leaves * SHIDX_USUAL_ENTRIES, &allotment);
 		cost->share += allotment.share * term->balls;
-		for (int i = 0; i < nparts; i++)
+		for (int i = 0; i < geometry->nparts; i++)
 		{
 			if (allotment.radii[i] >= 0)
 				add_balls(cost, allotment.radii[i], term->balls, scheme, by_table, leaves);
@@ -136,12 +135,11 @@ void
 shidx_query_begin(ShIdxQuery *query, Relation index)
 {
 	query->index = index;
-	query->width = shidx_width(index);
-	query->nparts = shbits_nparts(query->width);
-	shidx_fingerprinter_begin(&query->fingerprinter, index, query->width);
+	query->geometry = shidx_get_geometry(index);
+	shidx_fingerprinter_begin(&query->fingerprinter, index, query->geometry);
 	query->context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan keys",
 										   ALLOCSET_SMALL_SIZES);
-	query->parts = palloc(query->nparts * sizeof(ShIdxBalls));
+	query->parts = palloc(query->geometry->nparts * sizeof(ShIdxBalls));
 	query->allotted = -1;
 }
 
@@ -209,14 +207,14 @@ wide_ball(const ShIdxQuery *query, ShIdxAsk ask, Datum argument, ShFingerprint *
 		center = shtype_bits_data(bits);
 		width = shtype_bits_width(bits);
 	}
-	if (width != query->width)
+	if (width != query->geometry->width)
 	{
 		/* then they are just not equal */
 		if (ask == SHIDX_ASK_EQUAL)
 			return false;
-		shtype_report_widths(query->width, width);
+		shtype_report_widths(query->geometry->width, width);
 	}
-	shtype_split_bits(center, query->width, parts);
+	shtype_split_bits(center, query->geometry->width, parts);
 	return true;
 }
 
@@ -300,8 +298,8 @@ read_condition(ShIdxQuery *query, ScanKey key)
 	int			narguments = shidx_key_arguments(key, &arguments);
 	Oid			type = argument_type(query, key);
 	ShIdxMeaning meaning = shidx_meaning(key->sk_strategy, query->fingerprinter.kind,
-										 query->width);
-	int			nparts = query->nparts;
+										 query->geometry->width);
+	int			nparts = query->geometry->nparts;
 
 	balls->count = 0;
 	balls->list = MemoryContextAllocHuge(CurrentMemoryContext, Max(narguments, 1) *
@@ -316,7 +314,7 @@ read_condition(ShIdxQuery *query, ScanKey key)
 		if (!ball_of_argument(query, meaning.ask, arguments[i], type, parts, &radius) || radius < 0)
 			continue;
 		for (int p = 0; p < nparts; p++)
-			ball[p] = simhash_make_ball(parts[p], Min(radius, query->width));
+			ball[p] = simhash_make_ball(parts[p], Min(radius, query->geometry->width));
 		balls->count++;
 	}
 	if (nparts == 1)
@@ -389,13 +387,13 @@ shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys)
  */
 static void
 cost_of_condition(const ShIdxQuery *query, const ShIdxBalls *balls,
-				  const ShBitsScheme *scheme, double leaves_per_table, ShIdxCost *cost)
+				  double leaves_per_table, ShIdxCost *cost)
 {
 	List	   *terms = NIL;
 
 	for (int i = 0; i < balls->count; i++)
-		terms = shidx_add_term(terms, balls->list[(Size) i * query->nparts].radius, 1);
-	shidx_cost_of_terms(terms, query->width, scheme, query->groups.all, leaves_per_table, cost);
+		terms = shidx_add_term(terms, balls->list[(Size) i * query->geometry->nparts].radius, 1);
+	shidx_cost_of_terms(terms, query->geometry, query->groups.all, leaves_per_table, cost);
 	list_free_deep(terms);
 }
 
@@ -403,14 +401,14 @@ cost_of_condition(const ShIdxQuery *query, const ShIdxBalls *balls,
  * Choose the condition that costs least, and say what it costs.
  */
 static void
-choose_condition(ShIdxQuery *query, const ShBitsScheme *scheme, double leaves_per_table)
+choose_condition(ShIdxQuery *query, double leaves_per_table)
 {
 	query->chosen = -1;
 	for (int i = 0; i < query->nconditions; i++)
 	{
 		ShIdxCost	cost;
 
-		cost_of_condition(query, &query->conditions[i], scheme, leaves_per_table, &cost);
+		cost_of_condition(query, &query->conditions[i], leaves_per_table, &cost);
 		if (i == 0 || shidx_cost_in_pages(&cost, leaves_per_table) <
 			shidx_cost_in_pages(&query->cost, leaves_per_table))
 		{
@@ -425,23 +423,24 @@ choose_condition(ShIdxQuery *query, const ShBitsScheme *scheme, double leaves_pe
  * whole fingerprints.
  */
 static void
-make_parts(ShIdxQuery *query, const ShIdxBalls *balls, const ShBitsScheme *scheme,
-		   double leaves)
+make_parts(ShIdxQuery *query, const ShIdxBalls *balls, double leaves)
 {
-	memset(query->parts, 0, query->nparts * sizeof(ShIdxBalls));
+	int			nparts = query->geometry->nparts;
+
+	memset(query->parts, 0, nparts * sizeof(ShIdxBalls));
 	for (int i = 0; i < balls->count; i++)
 	{
-		const SimhashBall *ball = balls->list + (Size) i * query->nparts;
+		const SimhashBall *ball = balls->list + (Size) i * nparts;
 
 		CHECK_FOR_INTERRUPTS();
 		if (ball->radius != query->allotted || leaves != query->leaves)
 		{
-			shbits_allot(scheme, query->width, ball->radius, query->groups.all, leaves,
-						 leaves * SHIDX_USUAL_ENTRIES, &query->allotment);
+			shbits_allot(query->geometry->scheme, query->geometry->width, ball->radius,
+						 query->groups.all, leaves, leaves * SHIDX_USUAL_ENTRIES, &query->allotment);
 			query->allotted = ball->radius;
 			query->leaves = leaves;
 		}
-		for (int p = 0; p < query->nparts; p++)
+		for (int p = 0; p < nparts; p++)
 		{
 			ShIdxBalls *part = &query->parts[p];
 
@@ -454,7 +453,7 @@ make_parts(ShIdxQuery *query, const ShIdxBalls *balls, const ShBitsScheme *schem
 		}
 	}
 	query->nsearched = 0;
-	for (int p = 0; p < query->nparts; p++)
+	for (int p = 0; p < nparts; p++)
 	{
 		simplify_balls(&query->parts[p]);
 		query->nsearched += query->parts[p].count;
@@ -469,18 +468,17 @@ make_parts(ShIdxQuery *query, const ShIdxBalls *balls, const ShBitsScheme *schem
  * wants_cost says that query->cost is needed even if there is nothing to choose.
  */
 void
-shidx_choose(ShIdxQuery *query, const ShBitsScheme *scheme, double leaves_per_table,
-			 bool wants_cost)
+shidx_choose(ShIdxQuery *query, double leaves_per_table, bool wants_cost)
 {
 	static SimhashBall everything = {.center = 0,.radius = SHBITS_WIDTH};
 	MemoryContext old = MemoryContextSwitchTo(query->context);
 
 	query->chosen = query->nconditions - 1;
 	if (query->nconditions > 1 || wants_cost)
-		choose_condition(query, scheme, leaves_per_table);
+		choose_condition(query, leaves_per_table);
 	if (query->chosen < 0)
 	{
-		memset(query->parts, 0, query->nparts * sizeof(ShIdxBalls));
+		memset(query->parts, 0, query->geometry->nparts * sizeof(ShIdxBalls));
 		query->parts[0] = (ShIdxBalls)
 		{
 			.count = 1,.list = &everything
@@ -491,14 +489,13 @@ shidx_choose(ShIdxQuery *query, const ShBitsScheme *scheme, double leaves_per_ta
 		};
 		query->nsearched = 1;
 	}
-	else if (query->nparts == 1)
+	else if (query->geometry->nparts == 1)
 	{
 		query->parts[0] = query->conditions[query->chosen];
 		query->nsearched = query->parts[0].count;
 	}
 	else
-		make_parts(query, &query->conditions[query->chosen], scheme,
-				   Max(leaves_per_table, 1));
+		make_parts(query, &query->conditions[query->chosen], Max(leaves_per_table, 1));
 	MemoryContextSwitchTo(old);
 }
 

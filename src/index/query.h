@@ -68,8 +68,7 @@ typedef struct ShIdxQuery
 {
 	Relation	index;
 	ShIdxFingerprinter fingerprinter;	/* of the arguments of keys */
-	int			width;			/* of fingerprints, in bits */
-	int			nparts;
+	const ShIdxGeometry *geometry;
 
 	/* what the keys say; see shidx_read_query */
 	MemoryContext context;		/* of what they need */
@@ -98,11 +97,10 @@ typedef struct ShIdxQuery
 extern void shidx_query_begin(ShIdxQuery *query, Relation index);
 extern void shidx_check_key(ShIdxQuery *query, ScanKey key);
 extern void shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys);
-extern void shidx_choose(ShIdxQuery *query, const ShBitsScheme *scheme,
-						 double leaves_per_table, bool wants_cost);
+extern void shidx_choose(ShIdxQuery *query, double leaves_per_table, bool wants_cost);
 extern List *shidx_add_term(List *terms, int radius, double balls);
-extern void shidx_cost_of_terms(const List *terms, int width, const ShBitsScheme *scheme,
-								bool by_table, double leaves_per_table, ShIdxCost *cost);
+extern void shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry, bool by_table,
+								double leaves_per_table, ShIdxCost *cost);
 extern double shidx_cost_in_pages(const ShIdxCost *cost, double leaves_per_table);
 extern int	shidx_find_reach(const ShIdxQuery *query, ShFingerprint center, bool *all);
 

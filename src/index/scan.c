@@ -181,8 +181,7 @@ begin_reading(IndexScanDesc scan, bool distinct)
 		start_nulls(scan);
 		return;
 	}
-	shidx_choose(&so->query, ballscan->scheme, ballscan->leaves_per_table,
-				 so->ordered != NULL);
+	shidx_choose(&so->query, ballscan->leaves_per_table, so->ordered != NULL);
 	if (so->ordered != NULL &&
 		shidx_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys, &exact))
 	{
