@@ -52,7 +52,7 @@ BEGIN
 		version := page_number(page, 28, 4);
 		blocks := page_number(page, 32, 2);
 		distance := page_number(page, 34, 2);
-		entries := page_number(page, 36, 2);
+		entries := page_number(page, 36, 2) * page_number(page, 44, 2) + 1;
 		columns := page_number(page, 38, 2);
 		width := page_number(page, 40, 2);
 	ELSE
@@ -60,7 +60,7 @@ BEGIN
 		page_type := CASE level WHEN 0 THEN 'leaf' ELSE 'inner' END;
 		is_root := flags & 2 > 0;
 		-- the last tree is that of the null fingerprints
-		table_no := nullif(page_number(page, 8184, 2), page_number(get_raw_page(index::text, 0), 36, 2) - 1);
+		table_no := nullif(page_number(page, 8184, 2), (SELECT page_number(m, 36, 2) * page_number(m, 44, 2) FROM get_raw_page(index::text, 0) m));
 		entries := (page_number(page, 12, 2) - 24) / (8 - (flags >> 4 & 3));
 		IF level = 0 THEN
 			key_width := 8 - (flags >> 4 & 3);
@@ -98,13 +98,13 @@ DECLARE
 	t int := 6 - (flags >> 6);
 	prefix bigint := CASE WHEN w = 8 THEN 0 ELSE page_number(page, 8144, 8) >> 8 * w << 8 * w END;
 	step int := page_pointer_width(level, flags);
-	table_no int := CASE WHEN tree < page_number(meta, 36, 2) - 1 THEN tree % (SELECT count(*) FROM simhash_tables(m, k)) END;
+	table_no int := CASE WHEN tree < page_number(meta, 36, 2) * page_number(meta, 44, 2) THEN tree % page_number(meta, 44, 2) END;
 	marks int := page_marks(flags);
 	place int;
 	tid bigint;
 BEGIN
 	IF flags & 1 > 0 THEN
-		FOR i IN 0 .. page_number(page, 36, 2) - 1 LOOP
+		FOR i IN 0 .. page_number(page, 36, 2) * page_number(page, 44, 2) LOOP
 			item := i;
 			child := page_number(page, 68 + 8 * i, 4);
 			RETURN NEXT;

@@ -38,36 +38,25 @@
 static double
 leaves_of_table(const ShIdxBallScan *scan)
 {
-	return (double) RelationGetNumberOfBlocks(scan->index) /
-		(scan->nparts * scan->scheme->ntables);
+	return (double) RelationGetNumberOfBlocks(scan->index) / scan->geometry->ntrees;
 }
 
 /*
- * The first tree of the part that is read.
- */
-static inline int
-first_tree(const ShIdxBallScan *scan)
-{
-	return scan->part * scan->scheme->ntables;
-}
-
-/*
- * Prepare to read balls, of the first part of the fingerprints.  The scheme must
+ * Prepare to read balls, of the first part of the fingerprints.  The geometry must
  * live as long as *scan.
  */
 void
-shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
+shidx_ball_begin(ShIdxBallScan *scan, Relation index, const ShIdxGeometry *geometry)
 {
 	memset(scan, 0, sizeof(*scan));
 	scan->index = index;
-	scan->scheme = scheme;
-	scan->nparts = shbits_nparts(shidx_width(index));
+	scan->geometry = geometry;
 	scan->groups = shidx_only_group;
 	scan->leaves_per_table = leaves_of_table(scan);
 	scan->plan_radius = -1;
 	scan->allowance = PG_INT64_MAX;
 	scan->pin = InvalidBuffer;
-	scan->aims = palloc(scheme->ntables * sizeof(ShIdxAim));
+	scan->aims = palloc(geometry->scheme->ntables * sizeof(ShIdxAim));
 }
 
 /*
@@ -135,7 +124,7 @@ shidx_ball_plan(ShIdxBallScan *scan, int radius)
 	if (scan->groups.all)
 		shbits_plan_table(scan->leaves_per_table, &scan->plan);
 	else
-		shbits_plan_probes(scan->scheme, radius, scan->leaves_per_table, &scan->plan);
+		shbits_plan_probes(scan->geometry->scheme, radius, scan->leaves_per_table, &scan->plan);
 	scan->plan_radius = radius;
 }
 
@@ -149,7 +138,7 @@ shidx_ball_plan_ring(ShIdxBallScan *scan, int inner, int radius)
 {
 	scan->plan_radius = -1;
 	return !scan->groups.all &&
-		shbits_plan_ring(scan->scheme, inner, radius, scan->leaves_per_table, &scan->plan);
+		shbits_plan_ring(scan->geometry->scheme, inner, radius, scan->leaves_per_table, &scan->plan);
 }
 
 /*
@@ -173,20 +162,20 @@ look_ahead(ShIdxBallScan *scan)
 	ShIdxAim   *aims = scan->aims;
 	int			naims = 0;
 
-	Assert(scan->plan.nprobes <= scan->scheme->ntables);
+	Assert(scan->plan.nprobes <= scan->geometry->scheme->ntables);
 	if (scan->groups.all)
 		return;
 	for (int i = 0; i < scan->plan.nprobes; i++)
 	{
 		const ShBitsProbe *probe = &scan->plan.probes[i];
-		ShPermuted	query = shbits_permute(&scan->scheme->tables[probe->table],
+		ShPermuted	query = shbits_permute(&scan->geometry->scheme->tables[probe->table],
 										   scan->ball.center);
 		ShPermuted	first;
 
 		if (probe->nbits > 0 &&
 			shbits_next_in_ball(query, probe->radius, probe->nbits, 0, &first))
 		{
-			aims[naims].tree = first_tree(scan) + probe->table;
+			aims[naims].tree = shidx_tree_of(scan->geometry, scan->part, probe->table);
 			aims[naims].key = shidx_make_key(scan->groups.list[0], first, 0);
 			aims[naims].last = first | ~shbits_prefix_mask(probe->nbits);
 			naims++;
@@ -270,7 +259,7 @@ shidx_ball_release(ShIdxBallScan *scan)
 bool
 shidx_ball_pin(ShIdxBallScan *scan, ShFingerprint fp, ItemPointerData tid)
 {
-	ShPermuted	permuted = shbits_permute(&scan->scheme->tables[0], fp);
+	ShPermuted	permuted = shbits_permute(&scan->geometry->scheme->tables[0], fp);
 
 	shidx_ball_release(scan);
 
@@ -439,12 +428,13 @@ next_page(ShIdxBallScan *scan)
 		bool		right;
 
 		if (!scan->started)
-			scan->query = shbits_permute(&scan->scheme->tables[probe->table],
+			scan->query = shbits_permute(&scan->geometry->scheme->tables[probe->table],
 										 scan->ball.center);
 		else if (!BlockNumberIsValid(scan->right))
 			continue;
 		if (next_probe_key(scan, probe, &next, &right))
-			return read_page(scan, first_tree(scan) + probe->table, next, right);
+			return read_page(scan, shidx_tree_of(scan->geometry, scan->part, probe->table), next,
+							 right);
 	}
 	shidx_ball_release(scan);
 	return InvalidBuffer;
@@ -510,7 +500,7 @@ collect_between(const ShIdxBallScan *scan, Page page, int first, int end,
 				ShIdxMatches *matches)
 {
 	const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
-	const ShBitsTable *table = &scan->scheme->tables[probe->table];
+	const ShBitsTable *table = &scan->geometry->scheme->tables[probe->table];
 	uint16		found[SHIDX_MAX_ENTRIES];
 	int			nfound;
 	bool		owns_all = probe->nbits == 0;

@@ -67,7 +67,7 @@ collect_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 
 	if (shidx_fingerprint(&collector->fingerprinter, values[column], isnull[column], parts))
 	{
-		for (int i = 0; i < collector->fingerprinter.nparts; i++)
+		for (int i = 0; i < collector->fingerprinter.geometry->nparts; i++)
 			shidx_sort_add_grouped(collector->rows[i], group, parts[i], shidx_tid_to_int(tid));
 	}
 	else
@@ -77,19 +77,19 @@ collect_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 /*
  * Add the rows that belong in an index to sorts: those with a fingerprint to one
  * for each of its parts, and those without to another.  Returns the number of rows
- * in the table.  width is that of the fingerprints, in bits.
+ * in the table.
  *
  * scan may be this process's part of a parallel scan, which is ended here, or
  * NULL for a scan of the whole table.  The caller holds the locks of a build.
  */
 static double
-collect_rows(Relation heap, Relation index, IndexInfo *info, int width, ShIdxSort **rows,
-			 ShIdxSort *nulls, bool progress, TableScanDesc scan)
+collect_rows(Relation heap, Relation index, IndexInfo *info, const ShIdxGeometry *geometry,
+			 ShIdxSort **rows, ShIdxSort *nulls, bool progress, TableScanDesc scan)
 {
 	Collector	collector = {rows, nulls};
 	double		nrows;
 
-	shidx_fingerprinter_begin(&collector.fingerprinter, index, width);
+	shidx_fingerprinter_begin(&collector.fingerprinter, index, geometry);
 	nrows = table_index_build_scan(heap, index, info, true, progress, collect_heap_row, &collector,
 								   scan);
 	shidx_fingerprinter_end(&collector.fingerprinter);
@@ -100,13 +100,12 @@ collect_rows(Relation heap, Relation index, IndexInfo *info, int width, ShIdxSor
  * Build without parallel workers.
  */
 static void
-build_alone(Relation heap, Relation index, IndexInfo *info, int width,
-			const ShBitsScheme *scheme, IndexBuildResult *result)
+build_alone(Relation heap, Relation index, IndexInfo *info, const ShIdxGeometry *geometry,
+			IndexBuildResult *result)
 {
 	pg_atomic_uint64 written;
-	int			nparts = shbits_nparts(width);
-	int			ntrees = nparts * scheme->ntables;
-	ShIdxBuild	build = {index, width, nparts, scheme, shidx_fillfactor(index)};
+	int			nparts = geometry->nparts;
+	ShIdxBuild	build = {index, geometry, shidx_fillfactor(index)};
 	bool		logged = RelationNeedsWAL(index);
 	bool		grouped = shidx_is_grouped(index);
 	ShIdxSort  *rows[SHBITS_MAX_PARTS];
@@ -114,7 +113,7 @@ build_alone(Relation heap, Relation index, IndexInfo *info, int width,
 
 	for (int i = 0; i < nparts; i++)
 		rows[i] = shidx_sort_begin_grouped(maintenance_work_mem / nparts, grouped);
-	result->heap_tuples = collect_rows(heap, index, info, width, rows, nulls, true, NULL);
+	result->heap_tuples = collect_rows(heap, index, info, geometry, rows, nulls, true, NULL);
 	build.rows = shidx_sort_count(rows[0]);
 	build.nulls = shidx_sort_count(nulls);
 	result->index_tuples = build.rows + build.nulls;
@@ -122,21 +121,21 @@ build_alone(Relation heap, Relation index, IndexInfo *info, int width,
 	pg_atomic_init_u64(&written, 0);
 	build.written = &written;
 	build.is_leader = true;
-	build.roots = palloc((ntrees + 1) * sizeof(ShIdxRoot));
+	build.roots = palloc((geometry->ntrees + 1) * sizeof(ShIdxRoot));
 	shidx_report_writing(&build);
 	build.pages = shidx_begin_pages(index, logged, true);
 	for (int i = 0; i < nparts; i++)
 	{
-		for (int t = 0; t < scheme->ntables; t++)
+		for (int t = 0; t < geometry->scheme->ntables; t++)
 		{
-			shidx_sort_start_table(rows[i], &scheme->tables[t]);
-			shidx_write_tree(&build, rows[i], i * scheme->ntables + t);
+			shidx_sort_start_table(rows[i], &geometry->scheme->tables[t]);
+			shidx_write_tree(&build, rows[i], shidx_tree_of(geometry, i, t));
 		}
 		shidx_sort_end(rows[i]);
 	}
 	/* all fingerprints are 0 here, so any permutation will do */
-	shidx_sort_start_table(nulls, &scheme->tables[0]);
-	shidx_write_tree(&build, nulls, ntrees);
+	shidx_sort_start_table(nulls, &geometry->scheme->tables[0]);
+	shidx_write_tree(&build, nulls, geometry->ntrees);
 	shidx_end_pages(build.pages);
 	shidx_write_metapage(&build, logged);
 
@@ -167,9 +166,10 @@ typedef struct BuildShared
 	Oid			index;
 	bool		concurrent;
 	bool		needs_wal;
-	int			width;			/* of the fingerprints, in bits */
-	int			blocks;			/* the scheme of each part */
+	int			width;			/* of the geometry */
+	int			blocks;
 	int			distance;
+	int			nparts;
 	int			memory_kb;		/* for each process */
 	int			max_processes;
 
@@ -195,7 +195,7 @@ typedef struct BuildShared
 static inline int
 sorts_of(const BuildShared *shared)
 {
-	return shbits_nparts(shared->width) + 1;
+	return shared->nparts + 1;
 }
 
 /*
@@ -215,7 +215,8 @@ PGDLLEXPORT void shidx_build_worker(dsm_segment *seg, shm_toc *toc);
  */
 static void
 scan_share(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
-		   ParallelTableScanDesc table_scan, int number, bool is_leader)
+		   ParallelTableScanDesc table_scan, const ShIdxGeometry *geometry, int number,
+		   bool is_leader)
 {
 	bool		grouped = shidx_is_grouped(index);
 	int			nsorts = sorts_of(shared);
@@ -226,7 +227,7 @@ scan_share(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 
 	for (int i = 0; i < nsorts; i++)
 		sorts[i] = shidx_sort_begin_share(&shared->files, nsorts * number + i, grouped);
-	heap_tuples = collect_rows(heap, index, info, shared->width, sorts, sorts[nsorts - 1],
+	heap_tuples = collect_rows(heap, index, info, geometry, sorts, sorts[nsorts - 1],
 							   is_leader, shcompat_beginscan_parallel(heap, table_scan));
 	for (int i = 0; i < nsorts; i++)
 		shidx_sort_end_share(sorts[i], &shares[i]);
@@ -246,16 +247,12 @@ scan_share(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
  * Fill in this process's description of the build, after the scan.
  */
 static void
-begin_build(BuildShared *shared, ShIdxRoot *roots, Relation index, const ShBitsScheme *scheme,
-			bool is_leader, ShIdxBuild *build)
+begin_build(BuildShared *shared, ShIdxRoot *roots, Relation index,
+			const ShIdxGeometry *geometry, bool is_leader, ShIdxBuild *build)
 {
-	int			nparts = shbits_nparts(shared->width);
-
 	memset(build, 0, sizeof(ShIdxBuild));
 	build->index = index;
-	build->width = shared->width;
-	build->nparts = nparts;
-	build->scheme = scheme;
+	build->geometry = geometry;
 	build->fillfactor = shidx_fillfactor(index);
 	build->is_leader = is_leader;
 	build->written = &shared->written;
@@ -263,7 +260,7 @@ begin_build(BuildShared *shared, ShIdxRoot *roots, Relation index, const ShBitsS
 	for (int i = 0; i < shared->nprocesses; i++)
 	{
 		build->rows += shares_of(shared, 0)[i].summary.count;
-		build->nulls += shares_of(shared, nparts)[i].summary.count;
+		build->nulls += shares_of(shared, geometry->nparts)[i].summary.count;
 	}
 }
 
@@ -273,7 +270,7 @@ begin_build(BuildShared *shared, ShIdxRoot *roots, Relation index, const ShBitsS
 static void
 write_trees(BuildShared *shared, ShIdxBuild *build)
 {
-	int			ntables = build->scheme->ntables;
+	const ShIdxGeometry *geometry = build->geometry;
 	ShIdxSort  *sort = NULL;
 	int			sorted = -1;	/* the sort that it is */
 	int			tree;
@@ -281,24 +278,26 @@ write_trees(BuildShared *shared, ShIdxBuild *build)
 	build->pages = shidx_begin_pages(build->index, shared->needs_wal, false);
 	if (build->is_leader)
 		shidx_report_writing(build);
-	while ((tree = pg_atomic_fetch_add_u32(&shared->next_tree, 1)) <= build->nparts * ntables)
+	while ((tree = pg_atomic_fetch_add_u32(&shared->next_tree, 1)) <= geometry->ntrees)
 	{
+		int			part = shidx_part_of_tree(geometry, tree);
+
 		/*
 		 * the trees of a part follow each other, and that of the nulls is the
 		 * last
 		 */
-		if (sorted != tree / ntables)
+		if (sorted != part)
 		{
 			if (sort != NULL)
 				shidx_sort_end(sort);
-			sorted = tree / ntables;
+			sorted = part;
 			sort = shidx_sort_begin_whole(shared->memory_kb, &shared->files,
 										  shares_of(shared, sorted), shared->nprocesses,
 										  shidx_is_grouped(build->index));
 		}
 
 		/* the null fingerprints are all 0, so any permutation will do */
-		shidx_sort_start_table(sort, &build->scheme->tables[tree % ntables]);
+		shidx_sort_start_table(sort, shidx_table_of_tree(geometry, tree));
 		shidx_write_tree(build, sort, tree);
 	}
 	if (sort != NULL)
@@ -311,17 +310,17 @@ write_trees(BuildShared *shared, ShIdxBuild *build)
  */
 static void
 participate(BuildShared *shared, ShIdxRoot *roots, Relation heap, Relation index,
-			IndexInfo *info, ParallelTableScanDesc table_scan, const ShBitsScheme *scheme,
+			IndexInfo *info, ParallelTableScanDesc table_scan, const ShIdxGeometry *geometry,
 			int number, bool is_leader)
 {
 	ShIdxBuild	build;
 
 	if (BarrierAttach(&shared->barrier) == PHASE_SCAN)
 	{
-		scan_share(shared, heap, index, info, table_scan, number, is_leader);
+		scan_share(shared, heap, index, info, table_scan, geometry, number, is_leader);
 		BarrierArriveAndWait(&shared->barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
 	}
-	begin_build(shared, roots, index, scheme, is_leader, &build);
+	begin_build(shared, roots, index, geometry, is_leader, &build);
 	write_trees(shared, &build);
 	BarrierDetach(&shared->barrier);
 }
@@ -370,8 +369,7 @@ shidx_build_worker(dsm_segment *seg, shm_toc *toc)
 
 	InstrStartParallelQuery();
 	participate(shared, shm_toc_lookup(toc, KEY_ROOTS, false), heap, index, info, table_scan,
-				shbits_make_scheme(shbits_part_bits(shared->width, 0), shared->blocks,
-								   shared->distance),
+				shidx_make_geometry(shared->width, shared->blocks, shared->distance),
 				ParallelWorkerNumber + 1, false);
 	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
 
@@ -399,15 +397,14 @@ estimate_chunk(ParallelContext *pcxt, Size size)
 }
 
 /*
- * Build an index of fingerprints of so many bits with the given number of workers,
- * or with as many as can be started.  If there are none, returns false without
- * doing anything.
+ * Build an index with the given number of workers, or with as many as can be started.
+ * If there are none, returns false without doing anything.
  *
  * The caller holds the locks of a build, and so do the workers.
  */
 static bool
-build_together(Relation heap, Relation index, IndexInfo *info, int width,
-			   const ShBitsScheme *scheme, int workers, IndexBuildResult *result)
+build_together(Relation heap, Relation index, IndexInfo *info, const ShIdxGeometry *geometry,
+			   int workers, IndexBuildResult *result)
 {
 	Snapshot	snapshot = SnapshotAny;
 	ParallelContext *pcxt;
@@ -417,7 +414,7 @@ build_together(Relation heap, Relation index, IndexInfo *info, int width,
 	BufferUsage *buffer_usage;
 	Size		shared_size;
 	Size		scan_size;
-	Size		roots_size = (shbits_nparts(width) * scheme->ntables + 1) * sizeof(ShIdxRoot);
+	Size		roots_size = (geometry->ntrees + 1) * sizeof(ShIdxRoot);
 	ShIdxRoot  *roots = NULL;
 	bool		launched = false;
 
@@ -429,7 +426,7 @@ build_together(Relation heap, Relation index, IndexInfo *info, int width,
 		snapshot = RegisterSnapshot(GetTransactionSnapshot());
 
 	shared_size = add_size(offsetof(BuildShared, shares),
-						   mul_size((workers + 1) * (shbits_nparts(width) + 1), sizeof(ShIdxSortShare)));
+						   mul_size((workers + 1) * (geometry->nparts + 1), sizeof(ShIdxSortShare)));
 	scan_size = table_parallelscan_estimate(heap, snapshot);
 	estimate_chunk(pcxt, shared_size);
 	estimate_chunk(pcxt, scan_size);
@@ -448,9 +445,10 @@ build_together(Relation heap, Relation index, IndexInfo *info, int width,
 		shared->index = RelationGetRelid(index);
 		shared->concurrent = info->ii_Concurrent;
 		shared->needs_wal = RelationNeedsWAL(index);
-		shared->width = width;
-		shared->blocks = scheme->blocks;
-		shared->distance = scheme->distance;
+		shared->width = geometry->width;
+		shared->blocks = geometry->scheme->blocks;
+		shared->distance = geometry->scheme->distance;
+		shared->nparts = geometry->nparts;
 		BarrierInit(&shared->barrier, 0);
 		SharedFileSetInit(&shared->files, pcxt->seg);
 		pg_atomic_init_u32(&shared->next_tree, 0);
@@ -486,14 +484,14 @@ build_together(Relation heap, Relation index, IndexInfo *info, int width,
 	{
 		ShIdxBuild	build;
 
-		participate(shared, roots, heap, index, info, table_scan, scheme, 0, true);
+		participate(shared, roots, heap, index, info, table_scan, geometry, 0, true);
 		WaitForParallelWorkersToFinish(pcxt);
 
 		for (int i = 0; i < pcxt->nworkers_launched; i++)
 			InstrAccumParallelQuery(&buffer_usage[i], &wal_usage[i]);
 		info->ii_BrokenHotChain |= shared->broken_hot_chain;
 		result->heap_tuples = shared->heap_tuples;
-		begin_build(shared, roots, index, scheme, true, &build);
+		begin_build(shared, roots, index, geometry, true, &build);
 		shidx_write_metapage(&build, shared->needs_wal);
 		result->index_tuples = build.rows + build.nulls;
 	}
@@ -617,8 +615,7 @@ IndexBuildResult *
 shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
-	int			width;
-	ShBitsScheme *scheme;
+	ShIdxGeometry *geometry;
 	int			workers;
 
 	/*
@@ -627,8 +624,7 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 	 */
 	if (!shidx_is_emptied(heap, index, info->ii_Concurrent))
 		shidx_check_columns(index, info);
-	width = shidx_choose_width(heap, index, info->ii_Concurrent);
-	scheme = shidx_make_scheme(heap, index, info->ii_Concurrent, width);
+	geometry = shidx_choose_geometry(heap, index, info->ii_Concurrent);
 	workers = choose_workers(heap, index, info);
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
@@ -638,8 +634,8 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 
 	shidx_reserve_metapage(index);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_SCAN);
-	if (workers == 0 || !build_together(heap, index, info, width, scheme, workers, result))
-		build_alone(heap, index, info, width, scheme, result);
+	if (workers == 0 || !build_together(heap, index, info, geometry, workers, result))
+		build_alone(heap, index, info, geometry, result);
 
 	/*
 	 * Of a page that was read before it was written, a buffer would keep
@@ -674,11 +670,10 @@ shidx_buildempty(Relation index)
 {
 	Buffer		metabuffer = shcompat_extend(index, INIT_FORKNUM);
 	Page		metapage = BufferGetPage(metabuffer);
-	ShIdxMetaPageData *meta = ShIdxPageGetMeta(metapage);
+	const ShIdxGeometry *geometry = shidx_get_geometry(index);
 
-	shidx_init_metapage(metapage, shidx_get_scheme(index), shidx_width(index),
-						IndexRelationGetNumberOfAttributes(index));
-	for (int tree = 0; tree < meta->ntrees; tree++)
+	shidx_init_metapage(metapage, geometry, IndexRelationGetNumberOfAttributes(index));
+	for (int tree = 0; tree <= geometry->ntrees; tree++)
 	{
 		Buffer		root = shcompat_extend(index, INIT_FORKNUM);
 

@@ -61,9 +61,7 @@ typedef struct ShIdxPageWriter ShIdxPageWriter;
 typedef struct ShIdxBuild
 {
 	Relation	index;
-	int			width;			/* of the fingerprints, in bits */
-	int			nparts;			/* of these */
-	const ShBitsScheme *scheme; /* of each part */
+	const ShIdxGeometry *geometry;
 	int			fillfactor;		/* of leaves, in percent */
 	double		rows;			/* with a fingerprint */
 	double		nulls;			/* and without */
@@ -78,11 +76,9 @@ extern void shidx_init_options(void);
 extern bytea *shidx_options(Datum reloptions, bool validate);
 extern ShIdxOptions shidx_get_options(Relation index, int width);
 extern bool shidx_is_emptied(Relation heap, Relation index, bool concurrent);
-extern int	shidx_choose_width(Relation heap, Relation index, bool concurrent);
-extern ShBitsScheme *shidx_make_scheme(Relation heap, Relation index, bool concurrent,
-									   int width);
+extern ShIdxGeometry *shidx_choose_geometry(Relation heap, Relation index, bool concurrent);
 extern int	shidx_fillfactor(Relation index);
-extern void shidx_report_pending_options(Relation index, const ShBitsScheme *scheme, int width);
+extern void shidx_report_pending_options(Relation index, const ShIdxGeometry *geometry);
 
 /* build_pages.c */
 extern void shidx_reserve_metapage(Relation index);

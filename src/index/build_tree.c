@@ -49,8 +49,7 @@ shidx_report_writing(const ShIdxBuild *build)
 {
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_WRITE);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-								 (int64) (build->rows * build->nparts * build->scheme->ntables +
-										  build->nulls));
+								 (int64) (build->rows * build->geometry->ntrees + build->nulls));
 }
 
 /*
@@ -62,9 +61,8 @@ shidx_write_metapage(ShIdxBuild *build, bool logged)
 	ShIdxPageWriter *writer = shidx_begin_pages(build->index, logged, true);
 	Page		page = shidx_metapage(writer);
 
-	shidx_init_metapage(page, build->scheme, build->width,
-						IndexRelationGetNumberOfAttributes(build->index));
-	for (int tree = 0; tree <= build->nparts * build->scheme->ntables; tree++)
+	shidx_init_metapage(page, build->geometry, IndexRelationGetNumberOfAttributes(build->index));
+	for (int tree = 0; tree <= build->geometry->ntrees; tree++)
 		shidx_set_root(page, tree, build->roots[tree].block, build->roots[tree].level);
 	shidx_end_pages(writer);
 }

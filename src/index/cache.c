@@ -74,10 +74,11 @@ metapage_problem(Relation index, Page page)
 		return gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u");
 	ntables = shbits_ntables(meta->blocks, meta->distance);
 	if (meta->blocks > shbits_part_bits(meta->width, 0) || ntables < 1 ||
-		ntables > SHBITS_MAX_TABLES || meta->ntrees > SHIDX_MAX_TREES ||
-		meta->ntrees != shbits_nparts(meta->width) * ntables + 1)
+		ntables > SHBITS_MAX_TABLES || meta->ntables != ntables ||
+		meta->nparts != shbits_nparts(meta->width) || meta->kind != 0 || meta->prefix_bits != 0 ||
+		meta->nparts * ntables >= SHIDX_MAX_TREES)
 		return gettext_noop("index \"%s\" has an impossible scheme in the metapage, block %u");
-	for (int i = 0; i < meta->ntrees; i++)
+	for (int i = 0; i <= meta->nparts * ntables; i++)
 	{
 		if (!BlockNumberIsValid(meta->roots[i].block) ||
 			meta->roots[i].block == SHIDX_METAPAGE_BLOCK)
@@ -116,29 +117,29 @@ shidx_read_cache(Relation index)
 {
 	ShIdxCache *cache;
 	ShIdxMetaPageData *meta;
+	ShBitsScheme *scheme;
 	Buffer		buffer;
 	Size		trees_end;
-	Size		scheme_size;
 	int			ntrees;
 
 	buffer = ReadBuffer(index, SHIDX_METAPAGE_BLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	shidx_check_metapage(index, buffer);
 	meta = ShIdxPageGetMeta(BufferGetPage(buffer));
-	ntrees = meta->ntrees;
-	trees_end = MAXALIGN(offsetof(ShIdxCache, trees) + ntrees * sizeof(ShIdxTreeCache));
-
-	scheme_size = shbits_scheme_size(shbits_ntables(meta->blocks, meta->distance));
+	ntrees = meta->nparts * meta->ntables;
+	trees_end = MAXALIGN(offsetof(ShIdxCache, trees) + (ntrees + 1) * sizeof(ShIdxTreeCache));
 
 	/* one chunk: the relcache frees it with a plain pfree */
-	cache = MemoryContextAllocZero(index->rd_indexcxt, trees_end + scheme_size);
-	cache->scheme = (ShBitsScheme *) ((char *) cache + trees_end);
-	shbits_scheme_init(cache->scheme, shbits_part_bits(meta->width, 0), meta->blocks,
-					   meta->distance);
-	cache->width = meta->width;
-	cache->ntrees = ntrees;
+	cache = MemoryContextAllocZero(index->rd_indexcxt,
+								   trees_end + shbits_scheme_size(meta->ntables));
+	scheme = (ShBitsScheme *) ((char *) cache + trees_end);
+	shbits_scheme_init(scheme, shbits_part_bits(meta->width, 0), meta->blocks, meta->distance);
+	cache->geometry = (ShIdxGeometry)
+	{
+		meta->width, meta->nparts, ntrees, scheme
+	};
 	cache->nblocks = RelationGetNumberOfBlocks(index);
-	for (int tree = 0; tree < ntrees; tree++)
+	for (int tree = 0; tree <= ntrees; tree++)
 		cache->trees[tree].root = meta->roots[tree];
 
 	UnlockReleaseBuffer(buffer);
@@ -205,10 +206,23 @@ shidx_check_link(Relation index, BlockNumber block)
 ShBitsScheme *
 shidx_get_scheme(Relation index)
 {
-	const ShIdxCache *cache = shidx_get_cache(index);
-	Size		size = shbits_scheme_size(cache->scheme->ntables);
+	const ShBitsScheme *scheme = shidx_get_cache(index)->geometry.scheme;
+	Size		size = shbits_scheme_size(scheme->ntables);
 
-	return memcpy(palloc(size), cache->scheme, size);
+	return memcpy(palloc(size), scheme, size);
+}
+
+/*
+ * The same of all that is known of its trees.
+ */
+ShIdxGeometry *
+shidx_get_geometry(Relation index)
+{
+	ShIdxGeometry *geometry = palloc(sizeof(ShIdxGeometry));
+
+	*geometry = shidx_get_cache(index)->geometry;
+	geometry->scheme = shidx_get_scheme(index);
+	return geometry;
 }
 
 /*

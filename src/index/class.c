@@ -34,6 +34,48 @@ extern Datum simhash_ball_in(PG_FUNCTION_ARGS);
 extern Datum simhash_bits_ball_in(PG_FUNCTION_ARGS);
 
 /*
+ * What values of a type are, given the function that computes their fingerprints,
+ * if there is one.
+ */
+ShIdxKind
+shidx_kind_of(Oid function, Oid type)
+{
+	return OidIsValid(function) ? SHIDX_COMPUTED : get_typbyval(type) ? SHIDX_NARROW : SHIDX_WIDE;
+}
+
+/*
+ * What an operator of a strategy asks of values of a kind, whose fingerprints have so
+ * many bits; 0 if that is not known.  All code goes by this, whatever it wants to know.
+ */
+ShIdxMeaning
+shidx_meaning(int strategy, ShIdxKind kind, int width)
+{
+	ShIdxMeaning meaning = {SHIDX_ASK_NOTHING, SHIDX_UNKNOWN_RADIUS};
+
+	if (strategy == SIMHASH_STRATEGY_BALL)
+		meaning.ask = SHIDX_ASK_BALL;
+	else if (strategy == SIMHASH_STRATEGY_EIGHTH && kind == SHIDX_WIDE)
+	{
+		meaning.ask = SHIDX_ASK_WITHIN;
+		if (width > 0)
+			meaning.radius = shtype_near_radius(width);
+	}
+	else if (strategy >= SIMHASH_STRATEGY_WITHIN)
+	{
+		meaning.ask = SHIDX_ASK_WITHIN;
+		meaning.radius = strategy - SIMHASH_STRATEGY_WITHIN;
+	}
+	else if (strategy == SIMHASH_STRATEGY_DISTANCE && kind != SHIDX_COMPUTED)
+		meaning.ask = SHIDX_ASK_DISTANCE;
+	else if (strategy == SIMHASH_STRATEGY_EQUAL && kind != SHIDX_COMPUTED)
+	{
+		meaning.ask = SHIDX_ASK_EQUAL;
+		meaning.radius = 0;
+	}
+	return meaning;
+}
+
+/*
  * Can values of a type be fingerprints of 64 bits, which are by value?
  */
 bool
@@ -64,24 +106,25 @@ is_equal_by_bits(Oid type)
 bool
 shidx_can_search(Oid function, Oid left, Oid right, int strategy)
 {
+	ShIdxAsk	ask = shidx_meaning(strategy, shidx_kind_of(function, left), 0).ask;
 	bool		wide;
 
 	if (OidIsValid(function))
 	{
-		if (strategy != SIMHASH_STRATEGY_BALL)
-			return left == right && strategy >= SIMHASH_STRATEGY_WITHIN;
+		if (ask != SHIDX_ASK_BALL)
+			return left == right && ask == SHIDX_ASK_WITHIN;
 		left = getBaseType(get_func_rettype(function));
 	}
 	wide = shtype_is_bits(left);
 	if (!wide && !shidx_is_64_bits(left))
 		return false;
-	if (strategy == SIMHASH_STRATEGY_BALL)
+	if (ask == SHIDX_ASK_BALL)
 		return wide ? shtype_has_input(right, -1, simhash_bits_ball_in) :
 			shtype_has_input(right, sizeof(SimhashBall), simhash_ball_in);
 	if (wide || !is_equal_by_bits(left))
-		return left == right && (wide || strategy != SIMHASH_STRATEGY_EQUAL);
+		return left == right && (wide || ask != SHIDX_ASK_EQUAL);
 	return is_equal_by_bits(right) ||
-		(strategy == SIMHASH_STRATEGY_EQUAL && (right == INT4OID || right == INT2OID));
+		(ask == SHIDX_ASK_EQUAL && (right == INT4OID || right == INT2OID));
 }
 
 /*
@@ -150,25 +193,24 @@ Oid
 shidx_near_operator(Oid family, Oid type, int *radius)
 {
 	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
-	int			least = 0;
 	Oid			result = InvalidOid;
 
+	*radius = INT_MAX;
 	for (int i = 0; i < operators->n_members; i++)
 	{
 		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
+		ShIdxMeaning meaning = shidx_meaning(member->amopstrategy, SHIDX_COMPUTED, 0);
 
 		if (member->amoplefttype == type && member->amoprighttype == type &&
-			member->amopstrategy >= SIMHASH_STRATEGY_WITHIN &&
-			(least == 0 || member->amopstrategy < least))
+			meaning.ask == SHIDX_ASK_WITHIN && meaning.radius < *radius)
 		{
-			least = member->amopstrategy;
+			*radius = meaning.radius;
 			result = member->amopopr;
 		}
 	}
 	ReleaseCatCacheList(operators);
 	if (OidIsValid(result))
-		*radius = Min(SIMHASH_RADIUS_OF_STRATEGY(least),
-					  shidx_function_width(shidx_fingerprint_function_in(family, type)));
+		*radius = Min(*radius, shidx_function_width(shidx_fingerprint_function_in(family, type)));
 	return result;
 }
 
@@ -220,35 +262,34 @@ check_declared_width(Relation index, int width)
 int
 shidx_stored_width(Relation index)
 {
-	int			width = shidx_width(index);
+	int			width = shidx_get_cache(index)->geometry.width;
 
 	check_declared_width(index, width);
 	return width;
 }
 
 /*
- * Look up how the values of an index become fingerprints, which have so many
- * bits.
+ * Look up how the values of an index become fingerprints.
  *
  * Allocates in the current memory context, which must live as long as
- * *fingerprinter.
+ * *fingerprinter, and so must *geometry.
  */
 void
-shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index, int width)
+shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index,
+						  const ShIdxGeometry *geometry)
 {
 	int			column = shidx_fp_column(index);
 
-	fingerprinter->width = width;
-	fingerprinter->nparts = shbits_nparts(width);
+	fingerprinter->geometry = geometry;
 	fingerprinter->index = RelationGetRelationName(index);
-	fingerprinter->computes = shidx_computes_fingerprints(index);
 	fingerprinter->wide = shidx_is_wide(index);
-	fingerprinter->direct = !fingerprinter->computes && !fingerprinter->wide;
-	if (!fingerprinter->direct)
-		check_declared_width(index, width);
+	fingerprinter->kind = shidx_computes_fingerprints(index) ? SHIDX_COMPUTED :
+		fingerprinter->wide ? SHIDX_WIDE : SHIDX_NARROW;
+	if (fingerprinter->kind != SHIDX_NARROW)
+		check_declared_width(index, geometry->width);
 	fingerprinter->home = CurrentMemoryContext;
 	fingerprinter->context = NULL;
-	if (!fingerprinter->computes)
+	if (fingerprinter->kind != SHIDX_COMPUTED)
 		return;
 	fmgr_info_copy(&fingerprinter->function,
 				   index_getprocinfo(index, column + 1, SIMHASH_FINGERPRINT_PROC),
@@ -320,6 +361,7 @@ shidx_group_of_row(ShIdxFingerprinter *fingerprinter, Relation index,
 static void
 split(const ShIdxFingerprinter *fingerprinter, Datum fingerprint, ShFingerprint *parts)
 {
+	int			width = fingerprinter->geometry->width;
 	bytea	   *bits;
 
 	if (!fingerprinter->wide)
@@ -328,13 +370,13 @@ split(const ShIdxFingerprinter *fingerprinter, Datum fingerprint, ShFingerprint 
 		return;
 	}
 	bits = DatumGetSimhashBits(fingerprint);
-	if (shtype_bits_width(bits) != fingerprinter->width)
+	if (shtype_bits_width(bits) != width)
 		ereport(ERROR,
 				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 				 errmsg("index \"%s\" cannot hold a fingerprint of %d bits",
 						fingerprinter->index, shtype_bits_width(bits)),
-				 errdetail("Its fingerprints have %d bits.", fingerprinter->width)));
-	shtype_split_bits(shtype_bits_data(bits), fingerprinter->width, parts);
+				 errdetail("Its fingerprints have %d bits.", width)));
+	shtype_split_bits(shtype_bits_data(bits), width, parts);
 	if ((Pointer) bits != DatumGetPointer(fingerprint))
 		pfree(bits);
 }
@@ -354,7 +396,7 @@ shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value, ShFingerprint *p
 	MemoryContext old;
 	Datum		fingerprint;
 
-	if (!fingerprinter->computes)
+	if (fingerprinter->kind == SHIDX_WIDE)
 	{
 		split(fingerprinter, value, parts);
 		return true;

@@ -15,6 +15,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "index/page.h"
 #include "type/simhash.h"
 
 /* support function of columns before the fingerprint: an extended hash function */
@@ -22,6 +23,32 @@
 
 /* the hash of a null */
 #define SHIDX_NULL_HASH		UINT64CONST(0x6E756C6C)
+
+/* what the values of the last column are */
+typedef enum ShIdxKind
+{
+	SHIDX_NARROW,				/* fingerprints of 64 bits, by value */
+	SHIDX_WIDE,					/* fingerprints of type simhash_bits */
+	SHIDX_COMPUTED				/* that of which fingerprints are computed */
+} ShIdxKind;
+
+/* what an operator asks of them */
+typedef enum ShIdxAsk
+{
+	SHIDX_ASK_NOTHING,			/* it cannot be an operator of such values */
+	SHIDX_ASK_EQUAL,
+	SHIDX_ASK_BALL,				/* to lie in a ball, which has the radius */
+	SHIDX_ASK_WITHIN,			/* to differ in at most so many bits */
+	SHIDX_ASK_DISTANCE			/* ORDER BY */
+} ShIdxAsk;
+
+#define SHIDX_UNKNOWN_RADIUS	INT_MIN
+
+typedef struct ShIdxMeaning
+{
+	ShIdxAsk	ask;
+	int			radius;			/* or SHIDX_UNKNOWN_RADIUS */
+} ShIdxMeaning;
 
 /* the position of the fingerprint among the columns of an index, from 0: the last */
 static inline int
@@ -37,6 +64,8 @@ extern uint64 shidx_hash_value(Relation index, int column, FmgrInfo *function, D
 
 /* class.c: what the operator class says of fingerprints */
 extern bool shidx_is_64_bits(Oid type);
+extern ShIdxKind shidx_kind_of(Oid function, Oid type);
+extern ShIdxMeaning shidx_meaning(int strategy, ShIdxKind kind, int width);
 extern bool shidx_can_search(Oid function, Oid left, Oid right, int strategy);
 extern int	shidx_fingerprint_width(Oid type, int32 typmod);
 extern int	shidx_function_width(Oid function);
@@ -49,25 +78,23 @@ extern Oid	shidx_near_operator(Oid family, Oid type, int *radius);
  */
 typedef struct ShIdxFingerprinter
 {
-	bool		direct;			/* values are fingerprints of 64 bits by value */
+	ShIdxKind	kind;			/* of the values */
 	bool		wide;			/* fingerprints are of type simhash_bits */
-	int			width;			/* of the fingerprints, in bits */
-	int			nparts;			/* of these */
+	const ShIdxGeometry *geometry;
 	const char *index;			/* its name */
 
 	MemoryContext home;			/* where the fingerprinter was made */
 	MemoryContext context;		/* of functions of the index, for one row; or
 								 * NULL */
 
-	bool		computes;		/* they are computed of values; otherwise the
-								 * rest is not set */
+	/* of SHIDX_COMPUTED only */
 	FmgrInfo	function;
 	Oid			collation;
 } ShIdxFingerprinter;
 
 /* class.c: the fingerprints of values */
 extern void shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index,
-									  int width);
+									  const ShIdxGeometry *geometry);
 extern uint32 shidx_group_of_row(ShIdxFingerprinter *fingerprinter, Relation index,
 								 const Datum *values, const bool *isnull);
 extern bool shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value,
@@ -98,8 +125,7 @@ shidx_computes_fingerprints(Relation index)
 }
 
 /*
- * Get the parts of the fingerprint of a value, fingerprinter->nparts <=
- * SHBITS_MAX_PARTS of them.  Returns false if it has no fingerprint.
+ * Get the parts of the fingerprint of a value, at most SHBITS_MAX_PARTS.  Returns false if it has no fingerprint.
  */
 static inline bool
 shidx_fingerprint(ShIdxFingerprinter *fingerprinter, Datum value, bool isnull,
@@ -107,7 +133,7 @@ shidx_fingerprint(ShIdxFingerprinter *fingerprinter, Datum value, bool isnull,
 {
 	if (isnull)
 		return false;
-	if (unlikely(!fingerprinter->direct))
+	if (unlikely(fingerprinter->kind != SHIDX_NARROW))
 		return shidx_get_parts(fingerprinter, value, parts);
 	*parts = DatumGetSimhash(value);
 	return true;

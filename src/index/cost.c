@@ -60,12 +60,9 @@ typedef struct GroupEstimate
 /* what determines how much of the index is read */
 typedef struct ScanShape
 {
-	int			width;			/* of the fingerprints, in bits */
-	bool		wide;			/* of type simhash_bits */
-	int			max_radius;		/* largest one that is told apart */
-	int			ncounts;
-	int		  **counts;			/* number of balls of each condition, by
-								 * radius */
+	const ShIdxGeometry *geometry;
+	bool		wide;			/* fingerprints are of type simhash_bits */
+	List	   *conditions;		/* their lists of ShIdxTerm */
 	double		ncomputed;		/* arguments of which a fingerprint is
 								 * computed */
 	bool		only_nulls;
@@ -78,7 +75,7 @@ typedef struct ScanShape
 static int
 near_radius(const ScanShape *shape)
 {
-	return shape->wide ? shtype_near_radius(shape->width) : SIMHASH_NEAR_RADIUS;
+	return shape->wide ? shtype_near_radius(shape->geometry->width) : SIMHASH_NEAR_RADIUS;
 }
 
 static int
@@ -117,24 +114,13 @@ estimate_radius(const ScanShape *shape, Node *ball)
 }
 
 /*
- * Add a number of balls of a radius to the counts of a condition.
+ * The terms of an array of balls, as far as they are known at plan time.
  */
-static void
-count_balls(const ScanShape *shape, int *counts, int radius, double balls)
+static List *
+terms_of_array(PlannerInfo *root, const ScanShape *shape, Node *array)
 {
-	if (radius >= 0)
-	{
-		radius = Min(radius, shape->max_radius);
-		counts[radius] = (int) Min(counts[radius] + balls, INT_MAX);
-	}
-}
+	List	   *terms = NIL;
 
-/*
- * Count the balls of an array, as far as they are known at plan time.
- */
-static void
-count_array(PlannerInfo *root, const ScanShape *shape, Node *array, int *counts)
-{
 	if (IsA(array, Const) && !((Const *) array)->constisnull)
 	{
 		ArrayType  *balls = DatumGetArrayTypeP(((Const *) array)->constvalue);
@@ -146,7 +132,7 @@ count_array(PlannerInfo *root, const ScanShape *shape, Node *array, int *counts)
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (!is_null)
-				count_balls(shape, counts, radius_of_ball(shape, ball), 1);
+				terms = shidx_add_term(terms, radius_of_ball(shape, ball), 1);
 		}
 		array_free_iterator(iterator);
 	}
@@ -155,39 +141,30 @@ count_array(PlannerInfo *root, const ScanShape *shape, Node *array, int *counts)
 		ListCell   *lc;
 
 		foreach(lc, ((ArrayExpr *) array)->elements)
-			count_balls(shape, counts, estimate_radius(shape, lfirst(lc)), 1);
+			terms = shidx_add_term(terms, estimate_radius(shape, lfirst(lc)), 1);
 	}
 	else
-		count_balls(shape, counts, near_radius(shape),
-					Max(shcompat_estimate_array_length(root, array), 1));
-}
-
-/*
- * The counts of one more condition.
- */
-static int *
-add_counts(ScanShape *shape)
-{
-	int		   *counts = palloc0((shape->max_radius + 1) * sizeof(int));
-
-	shape->counts[shape->ncounts++] = counts;
-	return counts;
+		terms = shidx_add_term(terms, near_radius(shape),
+							   Max(shcompat_estimate_array_length(root, array), 1));
+	return terms;
 }
 
 /*
  * Take a condition on the fingerprint into account.
  */
 static void
-count_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
+add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 {
 	Oid			operator;
 	Node	   *argument;
 	bool		is_array = IsA(clause, ScalarArrayOpExpr);
-	int		   *counts;
+	List	   *terms;
 	int			strategy;
 	Oid			left;
 	Oid			right;
 	Oid			function;
+	ShIdxKind	kind;
+	ShIdxMeaning meaning;
 
 	if (IsA(clause, NullTest))
 	{
@@ -210,58 +187,57 @@ count_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 	/* the scan will report an operator that cannot be used */
 	get_op_opfamily_properties(operator, opfamily, false, &strategy, &left, &right);
 	function = shidx_fingerprint_function_in(opfamily, left);
-	if (strategy == SIMHASH_STRATEGY_BALL && !shidx_can_search(function, left, right, strategy))
+	kind = shidx_kind_of(function, left);
+	meaning = shidx_meaning(strategy, kind, shape->geometry->width);
+	if (meaning.ask == SHIDX_ASK_BALL && !shidx_can_search(function, left, right, strategy))
 		return;
-	counts = add_counts(shape);
-	if (strategy == SIMHASH_STRATEGY_BALL && is_array)
-		count_array(root, shape, argument, counts);
-	else if (strategy == SIMHASH_STRATEGY_BALL)
-		count_balls(shape, counts, estimate_radius(shape, argument), 1);
+	if (meaning.ask == SHIDX_ASK_BALL && is_array)
+		terms = terms_of_array(root, shape, argument);
+	else if (meaning.ask == SHIDX_ASK_BALL)
+		terms = shidx_add_term(NIL, estimate_radius(shape, argument), 1);
 	else
 	{
 		double		balls = is_array ? Max(shcompat_estimate_array_length(root, argument), 1) : 1;
 
-		count_balls(shape, counts,
-					strategy == SIMHASH_STRATEGY_EQUAL ? 0 :
-					shape->wide && !OidIsValid(function) && strategy == SIMHASH_STRATEGY_EIGHTH ?
-					near_radius(shape) :
-					SIMHASH_RADIUS_OF_STRATEGY(strategy), balls);
-		if (OidIsValid(function))
+		terms = shidx_add_term(NIL, meaning.radius, balls);
+		if (kind == SHIDX_COMPUTED)
 			shape->ncomputed += balls;
 	}
+	shape->conditions = lappend(shape->conditions, terms);
 }
 
 /*
- * The width of the fingerprints of an index, in bits, and whether they are of type
- * simhash_bits.
+ * What trees an index has, and whether its fingerprints are of type simhash_bits.  A
+ * hypothetical one has the default scheme.
  */
 static void
-find_width(const IndexOptInfo *info, ScanShape *shape)
+find_geometry(const IndexOptInfo *info, ScanShape *shape)
 {
 	int			last = info->nkeycolumns - 1;
 	Oid			function = shidx_fingerprint_function_in(info->opfamily[last], info->opcintype[last]);
 
-	shape->width = SHBITS_WIDTH;
 	shape->wide = !get_typbyval(OidIsValid(function) ? get_func_rettype(function) :
 								info->opcintype[last]);
-	if (shape->wide && info->hypothetical)
+	if (info->hypothetical)
 	{
 		const TargetEntry *entry = list_nth_node(TargetEntry, info->indextlist, last);
-		int			width = OidIsValid(function) ? shidx_function_width(function) :
-			exprTypmod((Node *) entry->expr);
+		int			width = !shape->wide ? SHBITS_WIDTH :
+			OidIsValid(function) ? shidx_function_width(function) : exprTypmod((Node *) entry->expr);
+		int			blocks;
 
-		if (width > 0)
-			shape->width = width;
+		if (width <= 0)
+			width = SHBITS_WIDTH;
+		blocks = shidx_default_blocks(shbits_part_bits(width, 0));
+		shape->geometry = shidx_make_geometry(width, blocks, blocks - 1);
 	}
-	else if (shape->wide)
+	else
 	{
 		/* the planner already holds a lock */
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		shape->width = shidx_width(index);
+		shape->geometry = shidx_get_geometry(index);
 		index_close(index, NoLock);
 	}
-	shape->max_radius = Max(shape->width, SHBITS_WIDTH);
 }
 
 /*
@@ -358,13 +334,12 @@ find_shape(PlannerInfo *root, IndexPath *path)
 	ScanShape	shape = {.groups = estimate_groups(root, path)};
 	ListCell   *lc;
 
-	find_width(info, &shape);
-	shape.counts = palloc(Max(list_length(quals), 1) * sizeof(int *));
+	find_geometry(info, &shape);
 	foreach(lc, quals)
-		count_condition(root, info->opfamily[info->nkeycolumns - 1],
+		add_condition(root, info->opfamily[info->nkeycolumns - 1],
 						lfirst_node(RestrictInfo, lc)->clause, &shape);
-	if (shape.ncounts == 0)
-		count_balls(&shape, add_counts(&shape), shape.max_radius, 1);
+	if (shape.conditions == NIL)
+		shape.conditions = list_make1(shidx_add_term(NIL, INT_MAX, 1));
 	return shape;
 }
 
@@ -382,17 +357,17 @@ typedef struct Work
  * number of leaves.
  */
 static void
-plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bool ordered,
-		   Work *work)
+plan_group(double leaves, const ScanShape *shape, bool ordered, Work *work)
 {
+	ListCell   *lc;
+
 	/* the scan will make the same choice */
-	for (int i = 0; i < shape->ncounts; i++)
+	foreach(lc, shape->conditions)
 	{
 		ShIdxCost	cost;
 
-		shidx_cost_of_counts(shape->counts[i], shape->width, scheme, shape->groups.all, leaves,
-							 &cost);
-		if (i == 0 ||
+		shidx_cost_of_terms(lfirst(lc), shape->geometry, shape->groups.all, leaves, &cost);
+		if (foreach_current_index(lc) == 0 ||
 			shidx_cost_in_pages(&cost, leaves) < shidx_cost_in_pages(&work->cost, leaves))
 			work->cost = cost;
 	}
@@ -404,61 +379,33 @@ plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bo
 	if (shape->groups.all)
 		work->later_pages = 2 * leaves;
 	else
-		work->later_pages = shidx_ordered_pages(scheme, leaves, &work->cost.ranges,
-												&work->cost.pages);
+		work->later_pages = shidx_ordered_pages(shape->geometry->scheme, leaves,
+												&work->cost.ranges, &work->cost.pages);
 	work->sorted = false;
 }
 
 /*
- * Plan what is read of an index.
- */
-static void
-plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
-			   const ScanShape *shape, bool ordered, Work *work)
-{
-	const GroupEstimate *groups = &shape->groups;
-	double		leaves = Max(info->pages /
-							 (double) (shbits_nparts(shape->width) * scheme->ntables), 1);
-
-	if (groups->all)
-	{
-		plan_group(scheme, leaves, shape, ordered, work);
-		return;
-	}
-	plan_group(scheme, Max(leaves * groups->share / groups->count, 1), shape, ordered, work);
-	if (groups->count > 1)
-	{
-		/* small groups share pages, so this counts some pages several times */
-		work->cost.ranges *= groups->count;
-		work->cost.pages = Min(work->cost.pages * groups->count, info->pages);
-		work->later_pages = Min(work->later_pages * groups->count, 3 * leaves);
-	}
-}
-
-/*
- * Plan what the scan will read.  A hypothetical index has the default scheme.
+ * Plan what the scan will read.
  */
 static Work
 plan_work(const IndexOptInfo *info, const ScanShape *shape, bool ordered)
 {
+	const GroupEstimate *groups = &shape->groups;
+	double		leaves = Max(info->pages / (double) shape->geometry->ntrees, 1);
 	Work		work;
 
-	if (info->hypothetical)
+	if (groups->all)
 	{
-		int			bits = shbits_part_bits(shape->width, 0);
-		int			blocks = shidx_default_blocks(bits);
-		ShBitsScheme *scheme = shbits_make_scheme(bits, blocks, blocks - 1);
-
-		plan_by_scheme(scheme, info, shape, ordered, &work);
-		pfree(scheme);
+		plan_group(leaves, shape, ordered, &work);
+		return work;
 	}
-	else
+	plan_group(Max(leaves * groups->share / groups->count, 1), shape, ordered, &work);
+	if (groups->count > 1)
 	{
-		/* the planner already holds a lock */
-		Relation	index = index_open(info->indexoid, NoLock);
-
-		plan_by_scheme(shidx_get_cache(index)->scheme, info, shape, ordered, &work);
-		index_close(index, NoLock);
+		/* small groups share pages, so this counts some pages several times */
+		work.cost.ranges *= groups->count;
+		work.cost.pages = Min(work.cost.pages * groups->count, info->pages);
+		work.later_pages = Min(work.later_pages * groups->count, 3 * leaves);
 	}
 	return work;
 }
@@ -500,7 +447,7 @@ has_order(const IndexPath *path, const ScanShape *shape, Oid function)
 			return false;
 		get_op_opfamily_properties(((OpExpr *) lfirst(by))->opno,
 								   path->indexinfo->opfamily[last], true, &strategy, &left, &right);
-		if (strategy != SIMHASH_STRATEGY_DISTANCE)
+		if (shidx_meaning(strategy, SHIDX_NARROW, SHBITS_WIDTH).ask != SHIDX_ASK_DISTANCE)
 			return false;
 	}
 	return !shape->wide && !OidIsValid(function) &&

@@ -75,7 +75,7 @@ insert_batch(Relation index, int first, int count, const ShIdxKey *keys)
 /* what is looked up once for each statement */
 typedef struct InsertState
 {
-	const ShBitsScheme *scheme;
+	const ShIdxGeometry *geometry;
 	ShIdxFingerprinter fingerprinter;
 } InsertState;
 
@@ -87,8 +87,8 @@ state_of_statement(Relation index, IndexInfo *info)
 		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
 		InsertState *state = palloc(sizeof(InsertState));
 
-		state->scheme = shidx_get_scheme(index);
-		shidx_fingerprinter_begin(&state->fingerprinter, index, shidx_width(index));
+		state->geometry = shidx_get_geometry(index);
+		shidx_fingerprinter_begin(&state->fingerprinter, index, state->geometry);
 		info->ii_AmCache = state;
 		MemoryContextSwitchTo(old);
 	}
@@ -104,11 +104,11 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 			 struct IndexInfo *info)
 {
 	InsertState *state = state_of_statement(index, info);
-	const ShBitsScheme *scheme = state->scheme;
+	const ShBitsScheme *scheme = state->geometry->scheme;
 	ShIdxRow	tid = shidx_tid_to_int(heap_tid);
 	int			column = shidx_fp_column(index);
 	uint32		group = shidx_group_of_row(&state->fingerprinter, index, values, isnull);
-	int			ntrees = state->fingerprinter.nparts * scheme->ntables;
+	int			ntrees = state->geometry->ntrees;
 	ShFingerprint parts[SHBITS_MAX_PARTS];
 	const ShFingerprint *part = parts;
 	int			table = 0;

@@ -581,7 +581,7 @@ choose_ring(ShIdxOrdered *ordered)
 								   ordered->reach);
 	}
 	ordered->radius = ordered->next;
-	return worth_a_ring(ballscan->scheme, ballscan->leaves_per_table, ordered->ring,
+	return worth_a_ring(ballscan->geometry->scheme, ballscan->leaves_per_table, ordered->ring,
 						ordered->radius, next_match_radius(ordered), group_allowance(ordered),
 						&ranges, &pages);
 }
@@ -600,7 +600,7 @@ choose_step(ShIdxOrdered *ordered)
 	{
 		if (ordered->next == 0)
 		{
-			ordered->radius = Min(ballscan->scheme->distance, ordered->reach);
+			ordered->radius = Min(ballscan->geometry->scheme->distance, ordered->reach);
 			shidx_ball_plan(ballscan, ordered->radius);
 			if (pages_charged(ballscan->plan.ranges, ballscan->plan.pages) <
 				group_allowance(ordered))

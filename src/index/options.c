@@ -77,7 +77,7 @@ may_be_wide(const ShIdxOptions *options)
  * With validate, a scheme that no index can use is an error.  The server sets
  * validate when an index is created and when its options are changed, but does
  * not say which, or for which index.  So this function cannot know the width of
- * its fingerprints, on which more depends (shidx_make_scheme).  Nor can it report
+ * its fingerprints, on which more depends (shidx_choose_geometry).  Nor can it report
  * options that do not take effect before REINDEX; see
  * shidx_report_pending_options.
  */
@@ -254,8 +254,8 @@ shidx_is_emptied(Relation heap, Relation index, bool concurrent)
  *
  * Raises ERRCODE_INVALID_OBJECT_DEFINITION if there is no width.
  */
-int
-shidx_choose_width(Relation heap, Relation index, bool concurrent)
+static int
+choose_width(Relation heap, Relation index, bool concurrent)
 {
 	int			width = shidx_index_width(index);
 
@@ -296,14 +296,14 @@ options_for_build(Relation heap, Relation index, bool concurrent, int width)
 }
 
 /*
- * Make the scheme of each part of fingerprints of so many bits, by the options of
- * an index, in the current memory context.
+ * The trees that a build makes, by the options of an index, in the current memory context.
  *
- * Raises ERRCODE_INVALID_PARAMETER_VALUE if they do not make one.
+ * Raises ERRCODE_INVALID_PARAMETER_VALUE if they are not possible.
  */
-ShBitsScheme *
-shidx_make_scheme(Relation heap, Relation index, bool concurrent, int width)
+ShIdxGeometry *
+shidx_choose_geometry(Relation heap, Relation index, bool concurrent)
 {
+	int			width = choose_width(heap, index, concurrent);
 	ShIdxOptions options = options_for_build(heap, index, concurrent, width);
 	int			nparts = shbits_nparts(width);
 	int			most = max_blocks(nparts);
@@ -318,7 +318,7 @@ shidx_make_scheme(Relation heap, Relation index, bool concurrent, int width)
 					 errhint("Set the option distance as well, such as distance = %d." ADVICE,
 							 options.blocks - 1)));
 		shbits_check_scheme(width, options.blocks, options.distance, ADVICE);
-		return shbits_make_scheme(width, options.blocks, options.distance);
+		return shidx_make_geometry(width, options.blocks, options.distance);
 	}
 	if (options.blocks % nparts != 0 || options.blocks > nparts * most)
 		ereport(ERROR,
@@ -336,8 +336,7 @@ shidx_make_scheme(Relation heap, Relation index, bool concurrent, int width)
 				 errdetail("The distance of fingerprints of more than %d bits is the number of blocks minus 1.",
 						   SHBITS_WIDTH),
 				 errhint("Leave out the option distance.")));
-	return shbits_make_scheme(shbits_part_bits(width, 0), options.blocks / nparts,
-							  options.blocks / nparts - 1);
+	return shidx_make_geometry(width, options.blocks / nparts, options.blocks / nparts - 1);
 }
 
 /*
@@ -350,16 +349,14 @@ shidx_fillfactor(Relation index)
 }
 
 /*
- * Notify the user if the index was built with another scheme than its options
- * now specify.  scheme is that of each part of fingerprints of so many bits.
+ * Notify the user if the index was built with other trees than its options now specify.
  */
 void
-shidx_report_pending_options(Relation index, const ShBitsScheme *scheme, int width)
+shidx_report_pending_options(Relation index, const ShIdxGeometry *geometry)
 {
-	ShIdxOptions options = shidx_get_options(index, width);
-	int			nparts = shbits_nparts(width);
-	int			blocks = nparts * scheme->blocks;
-	int			distance = nparts > 1 ? blocks - 1 : scheme->distance;
+	ShIdxOptions options = shidx_get_options(index, geometry->width);
+	int			blocks = geometry->nparts * geometry->scheme->blocks;
+	int			distance = geometry->nparts > 1 ? blocks - 1 : geometry->scheme->distance;
 
 	if (options.blocks != blocks || options.distance != distance)
 		ereport(NOTICE,

@@ -41,11 +41,28 @@ shidx_init_page(Page page, int tree, int level, uint16 flags,
 }
 
 /*
- * Initialize a metapage whose trees have no root yet.  width is that of the
- * fingerprints, in bits.
+ * The trees for fingerprints of so many bits, whose parts have the scheme of blocks and
+ * distance, in the current memory context.
+ *
+ * Raises ERRCODE_INVALID_PARAMETER_VALUE if that cannot be used.
+ */
+ShIdxGeometry *
+shidx_make_geometry(int width, int blocks, int distance)
+{
+	ShIdxGeometry *geometry = palloc(sizeof(ShIdxGeometry));
+
+	geometry->width = width;
+	geometry->nparts = shbits_nparts(width);
+	geometry->scheme = shbits_make_scheme(shbits_part_bits(width, 0), blocks, distance);
+	geometry->ntrees = geometry->nparts * geometry->scheme->ntables;
+	return geometry;
+}
+
+/*
+ * Initialize a metapage whose trees have no root yet.
  */
 void
-shidx_init_metapage(Page page, const ShBitsScheme *scheme, int width, int columns)
+shidx_init_metapage(Page page, const ShIdxGeometry *geometry, int columns)
 {
 	ShIdxMetaPageData *meta;
 
@@ -54,21 +71,21 @@ shidx_init_metapage(Page page, const ShBitsScheme *scheme, int width, int column
 	meta = ShIdxPageGetMeta(page);
 	meta->magic = SHIDX_MAGIC;
 	meta->version = SHIDX_VERSION;
-	meta->blocks = scheme->blocks;
-	meta->distance = scheme->distance;
-	meta->ntrees = shbits_nparts(width) * scheme->ntables + 1;
+	meta->blocks = geometry->scheme->blocks;
+	meta->distance = geometry->scheme->distance;
+	meta->nparts = geometry->nparts;
 	meta->columns = columns;
-	meta->width = width;
+	meta->width = geometry->width;
+	meta->kind = 0;
+	meta->ntables = geometry->scheme->ntables;
+	meta->prefix_bits = 0;
 	memset(meta->unused, 0, sizeof(meta->unused));
-	for (int i = 0; i < meta->ntrees; i++)
-	{
-		meta->roots[i].block = InvalidBlockNumber;
-		meta->roots[i].level = 0;
-	}
+	for (int tree = 0; tree <= geometry->ntrees; tree++)
+		shidx_set_root(page, tree, InvalidBlockNumber, 0);
 
 	/* so that full-page images keep the contents */
 	((PageHeader) page)->pd_lower =
-		((char *) &meta->roots[meta->ntrees]) - (char *) page;
+		((char *) &meta->roots[geometry->ntrees + 1]) - (char *) page;
 }
 
 /*

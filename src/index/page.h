@@ -106,12 +106,48 @@ typedef struct ShIdxMetaPageData
 	uint32		version;
 	uint16		blocks;			/* the scheme of a part: m */
 	uint16		distance;		/* and k */
-	uint16		ntrees;			/* parts times tables of the scheme + 1 */
+	uint16		nparts;			/* of a fingerprint */
 	uint16		columns;		/* if more than 1, all pages are grouped */
 	uint16		width;			/* bits of a fingerprint */
-	uint16		unused[13];		/* 0 */
+	uint16		kind;			/* 0 */
+	uint16		ntables;		/* of each part */
+	uint16		prefix_bits;	/* 0: the scheme says them */
+	uint16		unused[10];		/* 0 */
 	ShIdxRoot	roots[FLEXIBLE_ARRAY_MEMBER];
 } ShIdxMetaPageData;
+
+/*
+ * Which trees an index has, and what is in them.  This comes from the metapage, whatever the
+ * options say, and for a build from the options.
+ */
+typedef struct ShIdxGeometry
+{
+	int			width;			/* bits of a whole fingerprint */
+	int			nparts;			/* of it */
+	int			ntrees;			/* one for each table of each part; the next one
+								 * is that of the nulls */
+	const ShBitsScheme *scheme; /* of each part */
+} ShIdxGeometry;
+
+static inline int
+shidx_tree_of(const ShIdxGeometry *geometry, int part, int table)
+{
+	return part * geometry->scheme->ntables + table;
+}
+
+/* the part that a tree holds */
+static inline int
+shidx_part_of_tree(const ShIdxGeometry *geometry, int tree)
+{
+	return tree / geometry->scheme->ntables;
+}
+
+/* the table of the scheme by which a tree permutes it; of the nulls, any */
+static inline const ShBitsTable *
+shidx_table_of_tree(const ShIdxGeometry *geometry, int tree)
+{
+	return &geometry->scheme->tables[tree % geometry->scheme->ntables];
+}
 
 /*
  * The special area is always in the same place.  Using a constant instead of
@@ -403,8 +439,8 @@ shidx_inner_child(Page page, int i)
 /* page.c */
 extern void shidx_init_page(Page page, int tree, int level, uint16 flags,
 							ShIdxKey low, ShIdxKey high, BlockNumber right);
-extern void shidx_init_metapage(Page page, const ShBitsScheme *scheme, int width,
-								int columns);
+extern ShIdxGeometry *shidx_make_geometry(int width, int blocks, int distance);
+extern void shidx_init_metapage(Page page, const ShIdxGeometry *geometry, int columns);
 extern void shidx_set_root(Page metapage, int tree, BlockNumber block, int level);
 extern void shidx_set_count(Page page, int count);
 extern void shidx_set_fences(Page page, ShIdxKey low, ShIdxKey high);

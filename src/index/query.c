@@ -44,34 +44,63 @@ add_balls(ShIdxCost *cost, int radius, double balls, const ShBitsScheme *scheme,
 }
 
 /*
- * What it takes to find everything that lies in counts[r] balls of fingerprints of a
- * width, for each radius r up to the width, or up to SHBITS_WIDTH if that is more.
+ * Add balls of a radius to the terms of a condition; those of a negative one are empty.
+ * Most conditions have one term.
+ */
+List *
+shidx_add_term(List *terms, int radius, double balls)
+{
+	ShIdxTerm  *term;
+	ListCell   *lc;
+
+	if (radius < 0)
+		return terms;
+	foreach(lc, terms)
+	{
+		term = lfirst(lc);
+		if (term->radius == radius)
+		{
+			term->balls += balls;
+			return terms;
+		}
+	}
+	term = palloc(sizeof(ShIdxTerm));
+	*term = (ShIdxTerm)
+	{
+		radius, balls
+	};
+	return lappend(terms, term);
+}
+
+/*
+ * What it takes to find everything that lies in the balls of a condition.
  */
 void
-shidx_cost_of_counts(const int *counts, int width, const ShBitsScheme *scheme, bool by_table,
-					 double leaves_per_table, ShIdxCost *cost)
+shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry, bool by_table,
+					double leaves_per_table, ShIdxCost *cost)
 {
+	const ShBitsScheme *scheme = geometry->scheme;
 	double		leaves = Max(leaves_per_table, 1);
-	int			nparts = shbits_nparts(width);
+	ListCell   *lc;
 
 	memset(cost, 0, sizeof(*cost));
-	for (int r = 0; r <= Max(width, SHBITS_WIDTH); r++)
+	foreach(lc, terms)
 	{
+		const ShIdxTerm *term = lfirst(lc);
 		ShBitsAllotment allotment;
 
-		if (counts[r] == 0)
-			continue;
-		if (nparts == 1)
+		if (geometry->nparts == 1)
 		{
-			add_balls(cost, r, counts[r], scheme, by_table, leaves);
+			add_balls(cost, term->radius, term->balls, scheme, by_table, leaves);
 			continue;
 		}
-		shbits_allot(scheme, width, r, by_table, leaves, leaves * SHIDX_USUAL_ENTRIES, &allotment);
-		cost->share += allotment.share * counts[r];
-		for (int i = 0; i < nparts; i++)
+		shbits_allot(scheme, geometry->width, term->radius, by_table, leaves,
+					 leaves * SHIDX_USUAL_ENTRIES, &allotment);
+		cost->share += allotment.share * term->balls;
+		for (int i = 0; i < geometry->nparts; i++)
 		{
 			if (allotment.radii[i] >= 0)
-				add_balls(cost, allotment.radii[i], counts[r], scheme, by_table, leaves);
+				add_balls(cost, allotment.radii[i], term->balls, scheme, by_table, leaves);
 		}
 	}
 	cost->share = Min(cost->share, 1);
@@ -106,12 +135,11 @@ void
 shidx_query_begin(ShIdxQuery *query, Relation index)
 {
 	query->index = index;
-	query->width = shidx_width(index);
-	query->nparts = shbits_nparts(query->width);
-	shidx_fingerprinter_begin(&query->fingerprinter, index, query->width);
+	query->geometry = shidx_get_geometry(index);
+	shidx_fingerprinter_begin(&query->fingerprinter, index, query->geometry);
 	query->context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan keys",
 										   ALLOCSET_SMALL_SIZES);
-	query->parts = palloc(query->nparts * sizeof(ShIdxBalls));
+	query->parts = palloc(query->geometry->nparts * sizeof(ShIdxBalls));
 	query->allotted = -1;
 }
 
@@ -151,24 +179,6 @@ shidx_check_key(ShIdxQuery *query, ScanKey key)
 }
 
 /*
- * The radius of an operator other than that of balls.
- */
-static int
-radius_of_operator(const ShIdxQuery *query, StrategyNumber strategy)
-{
-	if (strategy >= SIMHASH_STRATEGY_WITHIN)
-	{
-		if (strategy == SIMHASH_STRATEGY_EIGHTH && query->fingerprinter.wide &&
-			!query->fingerprinter.computes)
-			return shtype_near_radius(query->width);
-		return SIMHASH_RADIUS_OF_STRATEGY(strategy);
-	}
-	if (strategy != SIMHASH_STRATEGY_EQUAL)
-		elog(ERROR, "unrecognized strategy number: %d", strategy);
-	return 0;
-}
-
-/*
  * The ball of wide fingerprints that an operator finds for an argument.  Returns
  * false if there is nothing in it.
  *
@@ -176,13 +186,13 @@ radius_of_operator(const ShIdxQuery *query, StrategyNumber strategy)
  * as the operator does, which may have nothing to compare it with.
  */
 static bool
-wide_ball(const ShIdxQuery *query, StrategyNumber strategy, Datum argument,
-		  ShFingerprint *parts, int *radius)
+wide_ball(const ShIdxQuery *query, ShIdxAsk ask, Datum argument, ShFingerprint *parts,
+		  int *radius)
 {
 	const uint8 *center;
 	int			width;
 
-	if (strategy == SIMHASH_STRATEGY_BALL)
+	if (ask == SHIDX_ASK_BALL)
 	{
 		SimhashBitsBall *ball = DatumGetSimhashBitsBall(argument);
 
@@ -196,16 +206,15 @@ wide_ball(const ShIdxQuery *query, StrategyNumber strategy, Datum argument,
 
 		center = shtype_bits_data(bits);
 		width = shtype_bits_width(bits);
-		*radius = radius_of_operator(query, strategy);
 	}
-	if (width != query->width)
+	if (width != query->geometry->width)
 	{
 		/* then they are just not equal */
-		if (strategy == SIMHASH_STRATEGY_EQUAL)
+		if (ask == SHIDX_ASK_EQUAL)
 			return false;
-		shtype_report_widths(query->width, width);
+		shtype_report_widths(query->geometry->width, width);
 	}
-	shtype_split_bits(center, query->width, parts);
+	shtype_split_bits(center, query->geometry->width, parts);
 	return true;
 }
 
@@ -229,30 +238,24 @@ argument_as_fingerprint(Datum argument, Oid type)
 
 /*
  * The ball of the fingerprints that an operator finds for an argument of a type: the
- * parts of its center, and its radius.  Returns false if there is nothing in it, as
+ * parts of its center, and *radius, unless that is known.  Returns false if there is nothing in it, as
  * the argument has no fingerprint, for instance.
  */
 static bool
-ball_of_argument(ShIdxQuery *query, StrategyNumber strategy, Datum argument, Oid type,
+ball_of_argument(ShIdxQuery *query, ShIdxAsk ask, Datum argument, Oid type,
 				 ShFingerprint *parts, int *radius)
 {
-	if (query->fingerprinter.computes && strategy != SIMHASH_STRATEGY_BALL)
-	{
-		*radius = radius_of_operator(query, strategy);
+	if (query->fingerprinter.kind == SHIDX_COMPUTED && ask != SHIDX_ASK_BALL)
 		return shidx_get_parts(&query->fingerprinter, argument, parts);
-	}
 	if (query->fingerprinter.wide)
-		return wide_ball(query, strategy, argument, parts, radius);
-	if (strategy == SIMHASH_STRATEGY_BALL)
+		return wide_ball(query, ask, argument, parts, radius);
+	if (ask == SHIDX_ASK_BALL)
 	{
 		*parts = DatumGetSimhashBall(argument)->center;
 		*radius = DatumGetSimhashBall(argument)->radius;
 	}
 	else
-	{
 		*parts = argument_as_fingerprint(argument, type);
-		*radius = radius_of_operator(query, strategy);
-	}
 	return true;
 }
 
@@ -294,7 +297,9 @@ read_condition(ShIdxQuery *query, ScanKey key)
 	Datum	   *arguments;
 	int			narguments = shidx_key_arguments(key, &arguments);
 	Oid			type = argument_type(query, key);
-	int			nparts = query->nparts;
+	ShIdxMeaning meaning = shidx_meaning(key->sk_strategy, query->fingerprinter.kind,
+										 query->geometry->width);
+	int			nparts = query->geometry->nparts;
 
 	balls->count = 0;
 	balls->list = MemoryContextAllocHuge(CurrentMemoryContext, Max(narguments, 1) *
@@ -303,14 +308,13 @@ read_condition(ShIdxQuery *query, ScanKey key)
 	{
 		SimhashBall *ball = balls->list + (Size) balls->count * nparts;
 		ShFingerprint parts[SHBITS_MAX_PARTS];
-		int			radius;
+		int			radius = meaning.radius;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!ball_of_argument(query, key->sk_strategy, arguments[i], type, parts, &radius) ||
-			radius < 0)
+		if (!ball_of_argument(query, meaning.ask, arguments[i], type, parts, &radius) || radius < 0)
 			continue;
 		for (int p = 0; p < nparts; p++)
-			ball[p] = simhash_make_ball(parts[p], Min(radius, query->width));
+			ball[p] = simhash_make_ball(parts[p], Min(radius, query->geometry->width));
 		balls->count++;
 	}
 	if (nparts == 1)
@@ -328,7 +332,7 @@ read_condition(ShIdxQuery *query, ScanKey key)
 void
 shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys)
 {
-	const ShIdxFingerprinter *fingerprinter = &query->fingerprinter;
+	bool		computed = query->fingerprinter.kind == SHIDX_COMPUTED;
 	int			fp_column = shidx_fp_column(query->index);
 	bool		is_null = false;
 	bool		is_not_null = false;
@@ -350,12 +354,12 @@ shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys)
 			query->inexact = true;
 			continue;
 		}
-		query->inexact |= fingerprinter->wide ||
-			(fingerprinter->computes && key->sk_strategy != SIMHASH_STRATEGY_BALL);
+		query->inexact |= query->fingerprinter.wide ||
+			(computed && key->sk_strategy != SIMHASH_STRATEGY_BALL);
 		if (key->sk_flags & SK_SEARCHNULL)
 			is_null = true;
 		else if (key->sk_flags & SK_SEARCHNOTNULL)
-			is_not_null |= !fingerprinter->computes;
+			is_not_null |= !computed;
 		else
 		{
 			is_not_null = true;
@@ -383,28 +387,28 @@ shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys)
  */
 static void
 cost_of_condition(const ShIdxQuery *query, const ShIdxBalls *balls,
-				  const ShBitsScheme *scheme, double leaves_per_table, ShIdxCost *cost)
+				  double leaves_per_table, ShIdxCost *cost)
 {
-	int		   *counts = palloc0((Max(query->width, SHBITS_WIDTH) + 1) * sizeof(int));
+	List	   *terms = NIL;
 
 	for (int i = 0; i < balls->count; i++)
-		counts[balls->list[(Size) i * query->nparts].radius]++;
-	shidx_cost_of_counts(counts, query->width, scheme, query->groups.all, leaves_per_table, cost);
-	pfree(counts);
+		terms = shidx_add_term(terms, balls->list[(Size) i * query->geometry->nparts].radius, 1);
+	shidx_cost_of_terms(terms, query->geometry, query->groups.all, leaves_per_table, cost);
+	list_free_deep(terms);
 }
 
 /*
  * Choose the condition that costs least, and say what it costs.
  */
 static void
-choose_condition(ShIdxQuery *query, const ShBitsScheme *scheme, double leaves_per_table)
+choose_condition(ShIdxQuery *query, double leaves_per_table)
 {
 	query->chosen = -1;
 	for (int i = 0; i < query->nconditions; i++)
 	{
 		ShIdxCost	cost;
 
-		cost_of_condition(query, &query->conditions[i], scheme, leaves_per_table, &cost);
+		cost_of_condition(query, &query->conditions[i], leaves_per_table, &cost);
 		if (i == 0 || shidx_cost_in_pages(&cost, leaves_per_table) <
 			shidx_cost_in_pages(&query->cost, leaves_per_table))
 		{
@@ -419,23 +423,24 @@ choose_condition(ShIdxQuery *query, const ShBitsScheme *scheme, double leaves_pe
  * whole fingerprints.
  */
 static void
-make_parts(ShIdxQuery *query, const ShIdxBalls *balls, const ShBitsScheme *scheme,
-		   double leaves)
+make_parts(ShIdxQuery *query, const ShIdxBalls *balls, double leaves)
 {
-	memset(query->parts, 0, query->nparts * sizeof(ShIdxBalls));
+	int			nparts = query->geometry->nparts;
+
+	memset(query->parts, 0, nparts * sizeof(ShIdxBalls));
 	for (int i = 0; i < balls->count; i++)
 	{
-		const SimhashBall *ball = balls->list + (Size) i * query->nparts;
+		const SimhashBall *ball = balls->list + (Size) i * nparts;
 
 		CHECK_FOR_INTERRUPTS();
 		if (ball->radius != query->allotted || leaves != query->leaves)
 		{
-			shbits_allot(scheme, query->width, ball->radius, query->groups.all, leaves,
-						 leaves * SHIDX_USUAL_ENTRIES, &query->allotment);
+			shbits_allot(query->geometry->scheme, query->geometry->width, ball->radius,
+						 query->groups.all, leaves, leaves * SHIDX_USUAL_ENTRIES, &query->allotment);
 			query->allotted = ball->radius;
 			query->leaves = leaves;
 		}
-		for (int p = 0; p < query->nparts; p++)
+		for (int p = 0; p < nparts; p++)
 		{
 			ShIdxBalls *part = &query->parts[p];
 
@@ -448,7 +453,7 @@ make_parts(ShIdxQuery *query, const ShIdxBalls *balls, const ShBitsScheme *schem
 		}
 	}
 	query->nsearched = 0;
-	for (int p = 0; p < query->nparts; p++)
+	for (int p = 0; p < nparts; p++)
 	{
 		simplify_balls(&query->parts[p]);
 		query->nsearched += query->parts[p].count;
@@ -463,18 +468,17 @@ make_parts(ShIdxQuery *query, const ShIdxBalls *balls, const ShBitsScheme *schem
  * wants_cost says that query->cost is needed even if there is nothing to choose.
  */
 void
-shidx_choose(ShIdxQuery *query, const ShBitsScheme *scheme, double leaves_per_table,
-			 bool wants_cost)
+shidx_choose(ShIdxQuery *query, double leaves_per_table, bool wants_cost)
 {
 	static SimhashBall everything = {.center = 0,.radius = SHBITS_WIDTH};
 	MemoryContext old = MemoryContextSwitchTo(query->context);
 
 	query->chosen = query->nconditions - 1;
 	if (query->nconditions > 1 || wants_cost)
-		choose_condition(query, scheme, leaves_per_table);
+		choose_condition(query, leaves_per_table);
 	if (query->chosen < 0)
 	{
-		memset(query->parts, 0, query->nparts * sizeof(ShIdxBalls));
+		memset(query->parts, 0, query->geometry->nparts * sizeof(ShIdxBalls));
 		query->parts[0] = (ShIdxBalls)
 		{
 			.count = 1,.list = &everything
@@ -485,14 +489,13 @@ shidx_choose(ShIdxQuery *query, const ShBitsScheme *scheme, double leaves_per_ta
 		};
 		query->nsearched = 1;
 	}
-	else if (query->nparts == 1)
+	else if (query->geometry->nparts == 1)
 	{
 		query->parts[0] = query->conditions[query->chosen];
 		query->nsearched = query->parts[0].count;
 	}
 	else
-		make_parts(query, &query->conditions[query->chosen], scheme,
-				   Max(leaves_per_table, 1));
+		make_parts(query, &query->conditions[query->chosen], Max(leaves_per_table, 1));
 	MemoryContextSwitchTo(old);
 }
 

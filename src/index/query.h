@@ -11,6 +11,7 @@
 #define SIMHASH_INDEX_QUERY_H
 
 #include "access/skey.h"
+#include "nodes/pg_list.h"
 #include "utils/rel.h"
 
 #include "bits/probe.h"
@@ -35,6 +36,13 @@ extern const ShIdxGroups shidx_only_group;
 extern int	shidx_key_arguments(ScanKey key, Datum **arguments);
 extern void shidx_read_group_keys(ShIdxGroups *groups, Relation index,
 								  ScanKey keys, int nkeys);
+
+/* so many balls of one radius, in a list of what a condition has */
+typedef struct ShIdxTerm
+{
+	int			radius;
+	double		balls;
+} ShIdxTerm;
 
 /* what it takes to find everything that lies in some balls */
 typedef struct ShIdxCost
@@ -62,8 +70,7 @@ typedef struct ShIdxQuery
 {
 	Relation	index;
 	ShIdxFingerprinter fingerprinter;	/* of the arguments of keys */
-	int			width;			/* of fingerprints, in bits */
-	int			nparts;
+	const ShIdxGeometry *geometry;
 
 	/* what the keys say; see shidx_read_query */
 	MemoryContext context;		/* of what they need */
@@ -92,10 +99,10 @@ typedef struct ShIdxQuery
 extern void shidx_query_begin(ShIdxQuery *query, Relation index);
 extern void shidx_check_key(ShIdxQuery *query, ScanKey key);
 extern void shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys);
-extern void shidx_choose(ShIdxQuery *query, const ShBitsScheme *scheme,
-						 double leaves_per_table, bool wants_cost);
-extern void shidx_cost_of_counts(const int *counts, int width, const ShBitsScheme *scheme,
-								 bool by_table, double leaves_per_table, ShIdxCost *cost);
+extern void shidx_choose(ShIdxQuery *query, double leaves_per_table, bool wants_cost);
+extern List *shidx_add_term(List *terms, int radius, double balls);
+extern void shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry, bool by_table,
+								double leaves_per_table, ShIdxCost *cost);
 extern double shidx_cost_in_pages(const ShIdxCost *cost, double leaves_per_table);
 extern int	shidx_find_reach(const ShIdxQuery *query, ShFingerprint center, bool *all);
 

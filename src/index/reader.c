@@ -35,7 +35,7 @@ shidx_reader_begin(ShIdxReader *reader, const ShIdxQuery *query)
 {
 	memset(reader, 0, offsetof(ShIdxReader, matches));
 	reader->query = query;
-	shidx_ball_begin(&reader->ballscan, query->index, shidx_get_scheme(query->index));
+	shidx_ball_begin(&reader->ballscan, query->index, query->geometry);
 	reader->matches.count = 0;
 	reader->next = 0;
 	reader->ndead = 0;
@@ -89,7 +89,7 @@ start_part(ShIdxReader *reader, int part)
 {
 	const ShIdxQuery *query = reader->query;
 
-	for (; part < query->nparts; part++)
+	for (; part < query->geometry->nparts; part++)
 	{
 		if (query->parts[part].count > 0)
 		{
@@ -164,7 +164,7 @@ void
 shidx_start_nulls(ShIdxReader *reader)
 {
 	start_named(reader);
-	reader->ballscan.part = reader->query->nparts;
+	reader->ballscan.part = reader->query->geometry->nparts;
 	shidx_ball_start_table(&reader->ballscan, simhash_make_ball(0, SHBITS_WIDTH));
 }
 
@@ -211,7 +211,7 @@ static void
 collect_all(ShIdxReader *reader)
 {
 	const ShIdxMatches *matches = &reader->matches;
-	bool		whole = reader->query->nparts == 1;
+	bool		whole = reader->query->geometry->nparts == 1;
 	bool		keep_pin = reader->ballscan.keep_pin;
 	MemoryContext old = MemoryContextSwitchTo(reader->query->context);
 

@@ -34,10 +34,10 @@ typedef struct ShIdxMatches
 typedef struct ShIdxBallScan
 {
 	Relation	index;
-	ShBitsScheme *scheme;		/* of each part */
-	int			nparts;			/* of a fingerprint */
-	int			part;			/* the one that is read; nparts: the tree of
-								 * null fingerprints, all in one ball */
+	const ShIdxGeometry *geometry;
+	int			part;			/* the one that is read; behind the last one
+								 * the tree of null fingerprints, all in one
+								 * ball */
 	Snapshot	snapshot;		/* NULL if no rows are looked at */
 	bool		keep_pin;		/* of the leaf of the last matches */
 	bool		skip_dead;		/* entries that are marked as dead */
@@ -74,7 +74,7 @@ typedef struct ShIdxBallScan
 } ShIdxBallScan;
 
 /* balls.c */
-extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme);
+extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, const ShIdxGeometry *geometry);
 extern void shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups);
 extern double shidx_ball_leaves(const ShIdxBallScan *scan);
 extern void shidx_ball_plan(ShIdxBallScan *scan, int radius);

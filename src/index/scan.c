@@ -83,7 +83,7 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	if (norderbys > 0)
 	{
 		/* shidx_costestimate has left no order by anything else */
-		if (!so->query.fingerprinter.direct || norderbys > SHIDX_MAX_ORDERBYS)
+		if (so->query.fingerprinter.kind != SHIDX_NARROW || norderbys > SHIDX_MAX_ORDERBYS)
 			elog(ERROR, "index \"%s\" has no order by distance", RelationGetRelationName(index));
 		so->ordered = shidx_ordered_begin(&so->reader);
 
@@ -181,8 +181,7 @@ begin_reading(IndexScanDesc scan, bool distinct)
 		start_nulls(scan);
 		return;
 	}
-	shidx_choose(&so->query, ballscan->scheme, ballscan->leaves_per_table,
-				 so->ordered != NULL);
+	shidx_choose(&so->query, ballscan->leaves_per_table, so->ordered != NULL);
 	if (so->ordered != NULL &&
 		shidx_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys, &exact))
 	{
@@ -206,7 +205,7 @@ return_tuple(IndexScanDesc scan, ShFingerprint fp, bool is_null)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	IndexTuple *tuple;
 
-	is_null |= !so->query.fingerprinter.direct || shidx_is_grouped(scan->indexRelation);
+	is_null |= so->query.fingerprinter.kind != SHIDX_NARROW || shidx_is_grouped(scan->indexRelation);
 	tuple = is_null ? &so->null_tuple : &so->tuple;
 
 	/* tuples differ only in the value, so reuse one */

@@ -54,9 +54,7 @@ typedef struct ShIdxTreeCache
  */
 typedef struct ShIdxCache
 {
-	ShBitsScheme *scheme;		/* from the metapage, whatever the options say */
-	int			width;			/* bits of a fingerprint */
-	int			ntrees;			/* parts times tables of the scheme + 1 */
+	ShIdxGeometry geometry;
 	BlockNumber nblocks;		/* the index has at least this many */
 	uint32		recent_reads;
 
@@ -75,6 +73,7 @@ extern void shidx_forget_cache(Relation index);
 extern void shidx_check_metapage(Relation index, Buffer buffer);
 extern bool shidx_is_block(Relation index, BlockNumber block);
 extern void shidx_check_link(Relation index, BlockNumber block);
+extern ShIdxGeometry *shidx_get_geometry(Relation index);
 extern ShBitsScheme *shidx_get_scheme(Relation index);
 extern ShIdxPlace shidx_place_of_root(Relation index, int tree);
 extern ShIdxPlace shidx_locate(Relation index, int tree, ShIdxKey key);
@@ -92,20 +91,6 @@ shidx_get_cache(Relation index)
 {
 	return likely(index->rd_amcache != NULL) ? (ShIdxCache *) index->rd_amcache :
 		shidx_read_cache(index);
-}
-
-/* number of the tree of the null fingerprints */
-static inline int
-shidx_null_tree(const ShIdxCache *cache)
-{
-	return cache->ntrees - 1;
-}
-
-/* bits of the fingerprints of an index */
-static inline int
-shidx_width(Relation index)
-{
-	return shidx_get_cache(index)->width;
 }
 
 /* map.c: copies of the inner pages of all indexes */

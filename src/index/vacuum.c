@@ -131,7 +131,7 @@ shidx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	state.stats = stats;
 	state.callback = callback;
 	state.callback_state = callback_state;
-	state.null_tree = shidx_null_tree(shidx_get_cache(info->index));
+	state.null_tree = shidx_get_cache(info->index)->geometry.ntrees;
 
 	/*
 	 * The last phase of a concurrent build asks in this way which rows the

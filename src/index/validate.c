@@ -41,8 +41,7 @@ typedef struct Family
 	const char *class;			/* its name */
 	bool		valid;			/* so far */
 	bool		fingerprints;
-	bool		wide;			/* of type simhash_bits */
-	bool		computed;		/* fingerprints of its values are computed */
+	ShIdxKind	kind;			/* of its values, if so */
 	bool		hashed;			/* its types need hash functions */
 } Family;
 
@@ -135,16 +134,15 @@ validate_operator(Family *family, Form_pg_amop member)
 {
 	const char *name = format_operator(member->amopopr);
 	Oid			result_type = BOOLOID;
+	ShIdxAsk	ask = shidx_meaning(member->amopstrategy, family->kind, 0).ask;
 	bool		valid_purpose;
 
-	if (member->amopstrategy < 1 ||
-		(!family->fingerprints && member->amopstrategy != SIMHASH_STRATEGY_EQUAL) ||
-		(family->computed && member->amopstrategy < SIMHASH_STRATEGY_WITHIN &&
-		 member->amopstrategy != SIMHASH_STRATEGY_BALL) ||
-		(family->wide && member->amopstrategy == SIMHASH_STRATEGY_DISTANCE))
+	/* there is no order by wide fingerprints, and the planner sorts */
+	if (ask == SHIDX_ASK_NOTHING || (!family->fingerprints && ask != SHIDX_ASK_EQUAL) ||
+		(family->kind == SHIDX_WIDE && ask == SHIDX_ASK_DISTANCE))
 		report_invalid(family, psprintf("contains operator %s with invalid strategy number %d",
 										name, member->amopstrategy));
-	if (member->amopstrategy == SIMHASH_STRATEGY_DISTANCE)
+	if (ask == SHIDX_ASK_DISTANCE)
 	{
 		/* distances are sorted as integers */
 		result_type = get_op_rettype(member->amopopr) == INT2OID ? INT2OID : INT4OID;
@@ -216,7 +214,7 @@ validate_function(Family *family, Form_pg_amproc member)
 static void
 validate_class(Family *family, Oid type)
 {
-	if (family->computed)
+	if (family->kind == SHIDX_COMPUTED)
 	{
 		if (!OidIsValid(shidx_fingerprint_function_in(family->oid, type)))
 			report_class(family, psprintf("is missing support function %d",
@@ -224,7 +222,7 @@ validate_class(Family *family, Oid type)
 	}
 	else if (family->fingerprints)
 	{
-		if (!shidx_is_64_bits(type) && !family->wide)
+		if (!shidx_is_64_bits(type) && family->kind != SHIDX_WIDE)
 			report_class(family, psprintf("has input type %s, which is not 64 bits by value",
 										  format_type_be(type)));
 	}
@@ -282,9 +280,9 @@ shidx_validate(Oid opclass)
 	family.name = NameStr(((Form_pg_opfamily) GETSTRUCT(family_tuple))->opfname);
 	family.class = NameStr(class->opcname);
 	family.fingerprints = is_fingerprint_family(family.oid);
-	family.computed = computes_fingerprints(functions);
-	family.wide = family.fingerprints && !family.computed && shtype_is_bits(class->opcintype);
-	family.hashed = !family.fingerprints || (!family.computed && functions->n_members > 0);
+	family.kind = computes_fingerprints(functions) ? SHIDX_COMPUTED :
+		family.fingerprints && shtype_is_bits(class->opcintype) ? SHIDX_WIDE : SHIDX_NARROW;
+	family.hashed = !family.fingerprints || (family.kind != SHIDX_COMPUTED && functions->n_members > 0);
 
 	validate_class(&family, class->opcintype);
 	for (int i = 0; i < operators->n_members; i++)
@@ -344,8 +342,10 @@ hint_at_fingerprint(Relation index, int last)
 void
 shidx_check_operator(Relation index, Oid left, Oid right, int strategy, bool orders)
 {
-	if (orders == (strategy == SIMHASH_STRATEGY_DISTANCE) &&
-		shidx_can_search(shidx_fingerprint_function(index), left, right, strategy))
+	Oid			function = shidx_fingerprint_function(index);
+	ShIdxAsk	ask = shidx_meaning(strategy, shidx_kind_of(function, left), 0).ask;
+
+	if (orders == (ask == SHIDX_ASK_DISTANCE) && shidx_can_search(function, left, right, strategy))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),

@@ -54,8 +54,7 @@ typedef struct Checker
 	Relation	heap;
 	BlockNumber heap_blocks;	/* it has at least this many */
 	Relation	index;
-	const ShBitsScheme *scheme;
-	int			ntrees;			/* and that of the nulls */
+	const ShIdxGeometry *geometry;
 	int			tree;
 	int			root_level;		/* it is at least this one */
 	TreeSum		sum;
@@ -89,11 +88,10 @@ static void
 check_leaf(Checker *checker, const ShIdxWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
-	const ShBitsScheme *scheme = checker->scheme;
-	const ShBitsTable *table = &scheme->tables[checker->tree % scheme->ntables];
+	const ShBitsTable *table = shidx_table_of_tree(checker->geometry, checker->tree);
 	ShIdxSortedEntry entries[SHIDX_MAX_ENTRIES];
 	int			count = shidx_sort_entries(page, entries);
-	bool		is_null_tree = checker->tree == checker->ntrees;
+	bool		is_null_tree = checker->tree == checker->geometry->ntrees;
 
 	if (!shidx_fits_fences(page))
 		shidx_report_corrupted(checker->index, walk->block,
@@ -277,20 +275,17 @@ check_level(Checker *checker, int level)
 }
 
 /*
- * Verify a tree, 0 .. ntrees - 1, or number ntrees, that of the nulls.  Returns the
- * sum over its entries.
+ * Verify a tree.  Returns the sum over its entries.
  */
 static TreeSum
-check_tree(Relation heap, Relation index, const ShBitsScheme *scheme, int ntrees,
-		   int tree)
+check_tree(Relation heap, Relation index, const ShIdxGeometry *geometry, int tree)
 {
 	Checker		checker = {0};
 	int			level = 0;
 
 	checker.heap = heap;
 	checker.index = index;
-	checker.scheme = scheme;
-	checker.ntrees = ntrees;
+	checker.geometry = geometry;
 	checker.tree = tree;
 	checker.root_level = shidx_place_of_root(index, tree).level;
 	while (!check_level(&checker, level))
@@ -341,11 +336,11 @@ is_visible(Relation heap, TupleTableSlot *slot, Snapshot snapshot, ShIdxRow tid)
  * same part.
  */
 static void
-check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme *scheme,
+check_subset(Relation heap, Relation index, Snapshot snapshot, const ShIdxGeometry *geometry,
 			 int tree, int other)
 {
-	const ShBitsTable *from = &scheme->tables[tree % scheme->ntables];
-	const ShBitsTable *to = &scheme->tables[other % scheme->ntables];
+	const ShBitsTable *from = shidx_table_of_tree(geometry, tree);
+	const ShBitsTable *to = shidx_table_of_tree(geometry, other);
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
 	ShIdxWalk	walk;
 
@@ -373,7 +368,7 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
  * Sort the rows of a tree, by group and TID.
  */
 static ShIdxSort *
-sort_rows(Relation index, const ShBitsScheme *scheme, int tree)
+sort_rows(Relation index, const ShIdxGeometry *geometry, int tree)
 {
 	ShIdxSort  *sort = shidx_sort_begin(maintenance_work_mem / 2);
 	ShIdxWalk	walk;
@@ -391,7 +386,7 @@ sort_rows(Relation index, const ShBitsScheme *scheme, int tree)
 			shidx_sort_add(sort, key.group, key.tid);
 		}
 	}
-	shidx_sort_start_table(sort, &scheme->tables[0]);
+	shidx_sort_start_table(sort, &geometry->scheme->tables[0]);
 	return sort;
 }
 
@@ -402,12 +397,12 @@ sort_rows(Relation index, const ShBitsScheme *scheme, int tree)
  * those of both trees are sorted by it.
  */
 static void
-check_parts(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme *scheme,
+check_parts(Relation heap, Relation index, Snapshot snapshot, const ShIdxGeometry *geometry,
 			int tree, int other)
 {
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
-	ShIdxSort  *left = sort_rows(index, scheme, tree);
-	ShIdxSort  *right = sort_rows(index, scheme, other);
+	ShIdxSort  *left = sort_rows(index, geometry, tree);
+	ShIdxSort  *right = sort_rows(index, geometry, other);
 	ShIdxSortItem a;
 	ShIdxSortItem b;
 	bool		has_a = shidx_sort_next(left, &a);
@@ -438,13 +433,14 @@ check_parts(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme
  * the first tree of its part, with the same fingerprints, or that of the first part.
  */
 static bool
-differs(const TreeSum *sums, const ShBitsScheme *scheme, int tree, int *other)
+differs(const TreeSum *sums, const ShIdxGeometry *geometry, int tree, int *other)
 {
-	bool		same_part = tree % scheme->ntables != 0;
+	int			first = shidx_tree_of(geometry, shidx_part_of_tree(geometry, tree), 0);
+	bool		same_part = tree != first;
 	const TreeSum *a;
 	const TreeSum *b = &sums[tree];
 
-	*other = same_part ? tree - tree % scheme->ntables : 0;
+	*other = same_part ? first : 0;
 	a = &sums[*other];
 	return a->entries != b->entries || (same_part ? a->hash != b->hash : a->rows != b->rows);
 }
@@ -457,29 +453,28 @@ differs(const TreeSum *sums, const ShBitsScheme *scheme, int tree, int *other)
  */
 static void
 check_same_rows(Relation heap, Relation index, Snapshot snapshot,
-				const ShBitsScheme *scheme, int nparts, const TreeSum *sums)
+				const ShIdxGeometry *geometry, const TreeSum *sums)
 {
-	int			ntrees = nparts * scheme->ntables;
 	double		entries = 0;
 	int			other;
 
-	for (int t = 1; t < ntrees; t++)
+	for (int t = 1; t < geometry->ntrees; t++)
 	{
-		if (differs(sums, scheme, t, &other))
+		if (differs(sums, geometry, t, &other))
 			entries += (double) sums[other].entries + sums[t].entries;
 	}
 	if (entries > 0)
 		shdup_progress_phase(SHDUP_PHASE_CHECK_SAME, entries);
-	for (int t = 1; t < ntrees; t++)
+	for (int t = 1; t < geometry->ntrees; t++)
 	{
-		if (!differs(sums, scheme, t, &other))
+		if (!differs(sums, geometry, t, &other))
 			continue;
-		if (t % scheme->ntables == 0)
-			check_parts(heap, index, snapshot, scheme, other, t);
+		if (shidx_part_of_tree(geometry, t) != shidx_part_of_tree(geometry, other))
+			check_parts(heap, index, snapshot, geometry, other, t);
 		else
 		{
-			check_subset(heap, index, snapshot, scheme, other, t);
-			check_subset(heap, index, snapshot, scheme, t, other);
+			check_subset(heap, index, snapshot, geometry, other, t);
+			check_subset(heap, index, snapshot, geometry, t, other);
 		}
 	}
 }
@@ -487,7 +482,7 @@ check_same_rows(Relation heap, Relation index, Snapshot snapshot,
 typedef struct HeapCheck
 {
 	Relation	index;
-	const ShBitsScheme *scheme;
+	const ShIdxGeometry *geometry;
 	bool		marks_count;	/* of dead entries */
 	ShIdxFingerprinter fingerprinter;
 	double		nrows;			/* looked up so far */
@@ -517,22 +512,22 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			   bool alive, void *arg)
 {
 	HeapCheck  *check = arg;
-	const ShBitsScheme *scheme = check->scheme;
+	const ShIdxGeometry *geometry = check->geometry;
 	int			column = shidx_fp_column(index);
 	uint32		group = shidx_group_of_row(&check->fingerprinter, index, values, isnull);
 	ShIdxKey	key = shidx_make_key(group, 0, shidx_tid_to_int(tid));
-	int			nparts = check->fingerprinter.nparts;
 	ShFingerprint parts[SHBITS_MAX_PARTS];
 
 	shdup_progress_entries(check->nrows++);
 	if (!shidx_fingerprint(&check->fingerprinter, values[column], isnull[column], parts))
 	{
-		check_entry(check, nparts * scheme->ntables, key);
+		check_entry(check, geometry->ntrees, key);
 		return;
 	}
-	for (int t = 0; t < nparts * scheme->ntables; t++)
+	for (int t = 0; t < geometry->ntrees; t++)
 	{
-		key.fp = shbits_permute(&scheme->tables[t % scheme->ntables], parts[t / scheme->ntables]);
+		key.fp = shbits_permute(shidx_table_of_tree(geometry, t),
+								parts[shidx_part_of_tree(geometry, t)]);
 		check_entry(check, t, key);
 	}
 }
@@ -541,10 +536,10 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
  * Check that every row that the snapshot sees is in every table.
  */
 static void
-check_heap(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme *scheme)
+check_heap(Relation heap, Relation index, Snapshot snapshot, const ShIdxGeometry *geometry)
 {
 	/* queries on a standby may see rows that are dead on the primary */
-	HeapCheck	check = {index, scheme,.marks_count = !snapshot->takenDuringRecovery};
+	HeapCheck	check = {index, geometry,.marks_count = !snapshot->takenDuringRecovery};
 	IndexInfo  *info = BuildIndexInfo(index);
 	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
 
@@ -554,7 +549,7 @@ check_heap(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme 
 	info->ii_ExclusionOps = NULL;
 	info->ii_ExclusionProcs = NULL;
 	info->ii_ExclusionStrats = NULL;
-	shidx_fingerprinter_begin(&check.fingerprinter, index, shidx_width(index));
+	shidx_fingerprinter_begin(&check.fingerprinter, index, geometry);
 	table_index_build_scan(heap, index, info, true, false, check_heap_row, &check, scan);
 	shidx_fingerprinter_end(&check.fingerprinter);
 }
@@ -563,9 +558,9 @@ check_heap(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme 
  * Verify all trees, and sum up their entries.
  */
 static void
-check_trees(Relation heap, Relation index, const ShBitsScheme *scheme, int ntrees,
-			TreeSum *sums)
+check_trees(Relation heap, Relation index, const ShIdxGeometry *geometry, TreeSum *sums)
 {
+	int			ntrees = geometry->ntrees;
 	double		rows = Max(index->rd_rel->reltuples, 0);
 
 	shdup_progress_phase(SHDUP_PHASE_CHECK_TABLES, rows * ntrees);
@@ -573,7 +568,7 @@ check_trees(Relation heap, Relation index, const ShBitsScheme *scheme, int ntree
 	{
 		/* the tree of the nulls is the last one */
 		shdup_progress_table(tree, ntrees);
-		sums[tree] = check_tree(heap, index, scheme, ntrees, tree);
+		sums[tree] = check_tree(heap, index, geometry, tree);
 		if (tree == 0)
 			shdup_progress_total((double) sums[0].entries * ntrees +
 								 Max(rows - sums[0].entries, 0));
@@ -614,10 +609,7 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	Relation	heap;
 	Relation	index;
 	Snapshot	snapshot;
-	ShBitsScheme *scheme;
-	int			width;
-	int			nparts;
-	int			ntrees;
+	const ShIdxGeometry *geometry;
 	TreeSum    *sums;
 
 	shdup_open(PG_GETARG_OID(0), SHDUP_ACCESS_OWNER, &target);
@@ -638,21 +630,18 @@ simhash_index_check(PG_FUNCTION_ARGS)
 
 	/* check the index itself, not what this backend remembers */
 	shidx_forget_cache(index);
-	scheme = shidx_get_scheme(index);
-	width = shidx_stored_width(index);
-	warn_of_width(index, width);
-	nparts = shbits_nparts(width);
-	ntrees = nparts * scheme->ntables;
+	geometry = shidx_get_geometry(index);
+	warn_of_width(index, shidx_stored_width(index));
 
 	shdup_progress_start(SHDUP_INDEX_CHECK, RelationGetRelid(heap), RelationGetRelid(index));
-	sums = palloc((ntrees + 1) * sizeof(TreeSum));
-	check_trees(heap, index, scheme, ntrees, sums);
-	check_same_rows(heap, index, snapshot, scheme, nparts, sums);
+	sums = palloc((geometry->ntrees + 1) * sizeof(TreeSum));
+	check_trees(heap, index, geometry, sums);
+	check_same_rows(heap, index, snapshot, geometry, sums);
 	if (PG_GETARG_BOOL(1))
 	{
 		shdup_progress_phase(SHDUP_PHASE_CHECK_HEAP,
-							 sums[0].entries + sums[ntrees].entries);
-		check_heap(heap, index, snapshot, scheme);
+							 sums[0].entries + sums[geometry->ntrees].entries);
+		check_heap(heap, index, snapshot, geometry);
 	}
 	shdup_progress_end();
 

@@ -96,7 +96,7 @@ simhash_unpermute(PG_FUNCTION_ARGS)
  * with a bar between prefix and rest.
  */
 static text *
-permutation(const ShBitsScheme *scheme, int table)
+permutation(const ShBitsScheme *scheme, const ShBitsTable *table)
 {
 	StringInfoData buf;
 
@@ -107,7 +107,7 @@ permutation(const ShBitsScheme *scheme, int table)
 			appendStringInfoChar(&buf, ' ');
 		if (i == scheme->blocks - scheme->distance)
 			appendStringInfoString(&buf, "| ");
-		appendStringInfo(&buf, "%d", scheme->tables[table].order[i]);
+		appendStringInfo(&buf, "%d", table->order[i]);
 	}
 	return cstring_to_text_with_len(buf.data, buf.len);
 }
@@ -128,7 +128,7 @@ simhash_tables(PG_FUNCTION_ARGS)
 		bool		nulls[4] = {false};
 
 		values[0] = Int32GetDatum(table_no);
-		values[1] = PointerGetDatum(permutation(scheme, table_no));
+		values[1] = PointerGetDatum(permutation(scheme, table));
 		values[2] = Int32GetDatum(table->prefix_bits);
 		values[3] = DirectFunctionCall2(bitfromint8, UInt64GetDatum(table->prefix_mask),
 										Int32GetDatum(SHBITS_WIDTH));
@@ -244,9 +244,7 @@ simhash_index_info(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	ShDupOpened target;
 	Relation	index;
-	ShBitsScheme *scheme;
-	int			width;
-	int			ntrees;
+	const ShIdxGeometry *geometry;
 
 	InitMaterializedSRF(fcinfo, 0);
 	shdup_open(PG_GETARG_OID(0), SHDUP_ACCESS_TABLE, &target);
@@ -254,15 +252,13 @@ simhash_index_info(PG_FUNCTION_ARGS)
 
 	/* read the index itself, not what this backend remembers */
 	shidx_forget_cache(index);
-	scheme = shidx_get_scheme(index);
-	width = shidx_width(index);
-	ntrees = shbits_nparts(width) * scheme->ntables;
-	shidx_report_pending_options(index, scheme, width);
+	geometry = shidx_get_geometry(index);
+	shidx_report_pending_options(index, geometry);
 
-	for (int tree = 0; tree <= ntrees; tree++)
+	for (int tree = 0; tree <= geometry->ntrees; tree++)
 	{
-		bool		is_null_tree = tree == ntrees;
-		int			table = tree % scheme->ntables;
+		bool		is_null_tree = tree == geometry->ntrees;
+		const ShBitsTable *table = shidx_table_of_tree(geometry, tree);
 		int			levels = 0;
 		int64		inner_pages = 0;
 		int64		leaf_pages = 0;
@@ -294,8 +290,8 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		if (!is_null_tree)
 		{
 			values[0] = Int32GetDatum(tree);
-			values[1] = PointerGetDatum(permutation(scheme, table));
-			values[2] = Int32GetDatum(scheme->tables[table].prefix_bits);
+			values[1] = PointerGetDatum(permutation(geometry->scheme, table));
+			values[2] = Int32GetDatum(table->prefix_bits);
 		}
 		values[3] = Int64GetDatum(walk.block);
 		values[4] = Int32GetDatum(levels);

@@ -59,9 +59,6 @@
 /* the width of wide fingerprints if nothing tells it: that of many images */
 #define UNKNOWN_WIDTH			256
 
-/* a radius that is not known at plan time is taken to be that of %, or of =~= */
-#define UNKNOWN_RADIUS			INT_MIN
-
 /* the probability that a fingerprint has a match in an unknown set */
 #define UNKNOWN_MATCH			0.5
 
@@ -142,34 +139,34 @@ is_null_const(Node *node)
 /*
  * The radius of an operator between two fingerprints, such as % or one of a
  * superuser's, since nobody else may name our estimators: its strategy number in an
- * operator family of the access method says it.  UNKNOWN_RADIUS if none does, or if
- * the width decides.  If the family computes fingerprints, sets the number of their
+ * operator family of the access method says it.  SHIDX_UNKNOWN_RADIUS if none does, or
+ * if the width decides.  If the family computes fingerprints, sets the number of their
  * bits.
  */
 static int
 get_operator_radius(const ShPlanCatalog *catalog, Oid operator, int *width)
 {
 	CatCList   *members;
-	int			radius = UNKNOWN_RADIUS;
+	int			radius = SHIDX_UNKNOWN_RADIUS;
 
 	members = SearchSysCacheList1(AMOPOPID, ObjectIdGetDatum(operator));
-	for (int i = 0; i < members->n_members; i++)
+	for (int i = 0; i < members->n_members && radius == SHIDX_UNKNOWN_RADIUS; i++)
 	{
 		Form_pg_amop member =
 			(Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
+		Oid			function;
+		ShIdxMeaning meaning;
 
-		if (member->amopmethod == catalog->access_method &&
-			member->amopstrategy >= SIMHASH_STRATEGY_WITHIN &&
-			member->amopstrategy != SIMHASH_STRATEGY_EIGHTH)
-		{
-			Oid			function = shidx_fingerprint_function_in(member->amopfamily,
-																 member->amoplefttype);
-
-			radius = SIMHASH_RADIUS_OF_STRATEGY(member->amopstrategy);
-			if (OidIsValid(function))
-				*width = shidx_function_width(function);
-			break;
-		}
+		if (member->amopmethod != catalog->access_method)
+			continue;
+		function = shidx_fingerprint_function_in(member->amopfamily, member->amoplefttype);
+		meaning = shidx_meaning(member->amopstrategy,
+								shidx_kind_of(function, member->amoplefttype), 0);
+		if (meaning.ask != SHIDX_ASK_WITHIN)
+			continue;
+		radius = meaning.radius;
+		if (OidIsValid(function))
+			*width = shidx_function_width(function);
 	}
 	ReleaseSysCacheList(members);
 	return radius;
@@ -222,7 +219,7 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 	type = documents != NULL ? documents : clause->wide ? &catalog->bits : &catalog->simhash;
 	clause->fp[0] = linitial(args);
 	clause->fp[1] = lsecond(args);
-	clause->radius = UNKNOWN_RADIUS;
+	clause->radius = SHIDX_UNKNOWN_RADIUS;
 	clause->never = false;
 
 	if (funcid == type->within && list_length(args) == 3)
@@ -278,7 +275,8 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 	if (width == 0)
 		width = clause->wide ? UNKNOWN_WIDTH : SHBITS_WIDTH;
 	clause->width = width;
-	if (clause->radius == UNKNOWN_RADIUS)
+	/* then it is taken to be that of %, or of =~= */
+	if (clause->radius == SHIDX_UNKNOWN_RADIUS)
 		clause->radius = documents != NULL ? shbits_similar_radius(SHBITS_SIMILAR_SHARE) :
 			clause->wide ? shtype_near_radius(width) : SIMHASH_NEAR_RADIUS;
 	clause->radius = Min(clause->radius, width);

@@ -22,10 +22,10 @@
 #define SIMHASH_FINGERPRINT_PROC	2
 
 /*
- * What an operator's strategy number says of it in an operator class of the
- * access method.  From SIMHASH_STRATEGY_WITHIN on it says the radius of an
- * operator that is true where two fingerprints differ in at most so many bits.
- * The numbers stand in the catalogs of every database, so they cannot change.
+ * The strategy numbers of operators in an operator class of the access method; what
+ * they mean is for shidx_meaning to say.  From SIMHASH_STRATEGY_WITHIN on a number says
+ * the radius of an operator that is true where two fingerprints differ in at most so
+ * many bits.  The numbers stand in the catalogs of every database, so they cannot change.
  */
 #define SIMHASH_STRATEGY_EQUAL		1	/* of any column */
 #define SIMHASH_STRATEGY_BALL		2	/* the fingerprint lies in the ball */
@@ -33,7 +33,6 @@
 #define SIMHASH_STRATEGY_WITHIN		4	/* of radius 0 */
 #define SIMHASH_STRATEGY_EIGHTH		10000	/* of simhash_bits: fewer than an
 											 * eighth of the bits differ */
-#define SIMHASH_RADIUS_OF_STRATEGY(s)	((s) - SIMHASH_STRATEGY_WITHIN)
 
 /* a fingerprint is passed by value */
 #define DatumGetSimhash(X)			DatumGetUInt64(X)

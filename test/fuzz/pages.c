@@ -216,16 +216,15 @@ fuzz_metapage(void)
 	int			width = widths[take_byte() % lengthof(widths)];
 	int			distance = 1 + take_byte() % 4;
 	int			blocks = distance + 1 + take_byte() % 3;
-	ShBitsScheme *scheme = palloc0(shbits_scheme_size(shbits_ntables(blocks, distance)));
+	ShIdxGeometry *geometry = shidx_make_geometry(width, blocks, distance);
 	ShIdxCache *cache;
 
 	desc->natts = 1;
 	index.rd_att = desc;
-	shbits_scheme_init(scheme, shbits_part_bits(width, 0), blocks, distance);
-	if (shbits_nparts(width) * scheme->ntables + 1 > SHIDX_MAX_TREES)
+	if (geometry->ntrees >= SHIDX_MAX_TREES)
 		return;
-	shidx_init_metapage(block->data, scheme, width, 1);
-	for (int tree = 0; tree < ShIdxPageGetMeta(block->data)->ntrees; tree++)
+	shidx_init_metapage(block->data, geometry, 1);
+	for (int tree = 0; tree <= geometry->ntrees; tree++)
 		shidx_set_root(block->data, tree, 1 + tree, 0);
 	for (int n = take_byte() % 65; n > 0; n--)
 	{
@@ -235,11 +234,12 @@ fuzz_metapage(void)
 	}
 	damage();
 	cache = shidx_read_cache(&index);
-	require(cache->ntrees == shbits_nparts(cache->width) * cache->scheme->ntables + 1);
-	for (int i = 0; i < cache->scheme->ntables; i++)
+	geometry = &cache->geometry;
+	require(geometry->ntrees == shbits_nparts(geometry->width) * geometry->scheme->ntables);
+	for (int i = 0; i < geometry->scheme->ntables; i++)
 	{
-		const ShBitsTable *table = &cache->scheme->tables[i];
-		uint64		fp = take_integer(8) >> (64 - cache->scheme->bits);
+		const ShBitsTable *table = &geometry->scheme->tables[i];
+		uint64		fp = take_integer(8) >> (64 - geometry->scheme->bits);
 
 		require(shbits_unpermute(table, shbits_permute(table, fp)) == fp);
 	}

@@ -290,6 +290,12 @@ errmsg(const char *fmt,...)
 }
 
 int
+errmsg_plural(const char *fmt_singular, const char *fmt_plural, unsigned long n,...)
+{
+	return 0;
+}
+
+int
 errmsg_internal(const char *fmt,...)
 {
 	return 0;

@@ -478,11 +478,11 @@ build(const Shape *shape, int count, int fillfactor)
 {
 	static ShIdxSortItem items[MAX_KEYS];
 	static uint32 groups[MAX_KEYS];
-	ShBitsScheme *scheme = palloc(shbits_scheme_size(shbits_ntables(4, 3)));
+	ShIdxGeometry *geometry = shidx_make_geometry(SHBITS_WIDTH, 4, 3);
 	ShIdxSort		sort;
 	pg_atomic_uint64 written;
 	ShIdxRoot	root;
-	ShIdxBuild	state = {.index = index_,.scheme = scheme,.nparts = 1,.width = 64,.fillfactor = fillfactor,
+	ShIdxBuild	state = {.index = index_,.geometry = geometry,.fillfactor = fillfactor,
 	.written = &written,.roots = &root};
 
 	class.relpersistence = RELPERSISTENCE_UNLOGGED;
@@ -490,8 +490,7 @@ build(const Shape *shape, int count, int fillfactor)
 	index_->rd_rel = &class;
 	index_->rd_index = &attributes;
 	npages = 0;
-	shbits_scheme_init(scheme, SHBITS_WIDTH, 4, 3);
-	shidx_init_metapage(page_of(new_page()), scheme, 64, attributes.indnatts);
+	shidx_init_metapage(page_of(new_page()), geometry, attributes.indnatts);
 
 	for (nkeys = 0; nkeys < count;)
 		keys[nkeys++] = random_key(shape);
@@ -507,7 +506,7 @@ build(const Shape *shape, int count, int fillfactor)
 	pg_atomic_init_u64(&written, 0);
 	shidx_write_tree(&state, &sort, 0);
 	shidx_set_root(page_of(0), 0, root.block, root.level);
-	pfree(scheme);
+	pfree(geometry);
 }
 
 /* as insert.c does */
