@@ -155,17 +155,15 @@ plan_walks(Finder *finder)
 }
 
 static void
-pass_found_pair(void *arg, size_t i, size_t j)
+pass_hits(void *arg, const ShPairsHit *hits, size_t count)
 {
 	Finder	   *finder = arg;
 
-	finder->sink->pair(finder->sink, finder->a, i, finder->b, j);
-}
-
-static void
-report_finder(void *arg, double fraction)
-{
-	shpairs_walks_report(((Finder *) arg)->walks, fraction);
+	for (size_t k = 0; k < count; k++)
+		finder->sink->pair(finder->sink, finder->a, hits[k].i, finder->b, hits[k].j);
+	/* small buckets are counted when more entries are read */
+	if (finder->search.pairs.done > 0)
+		shpairs_walks_report(finder->walks, finder->search.pairs.done);
 }
 
 /*
@@ -183,7 +181,7 @@ pass_repeated(Finder *finder)
 	{
 		shcompat_check_at(i);
 		if (shpairs_rows_end(bucket, i) - bucket->starts[i] > 1)
-			pass_found_pair(finder, i, i);
+			finder->sink->pair(finder->sink, bucket, i, bucket, i);
 	}
 }
 
@@ -210,8 +208,8 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	for (int i = 0; i < query->nsides; i++)
 		query->inputs[i].progress = &query->progress;
 	finder->sink = sink;
-	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance, pass_found_pair,
-						report_finder, finder);
+	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance, pass_hits,
+						finder);
 	if (query->inputs[0].nwords == 1)
 		plan_walks(finder);
 	else
