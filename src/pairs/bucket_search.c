@@ -13,8 +13,7 @@
  * word where it costs least.  If nothing is gained, all pairs are compared.
  *
  * If several processes share a search, each sorts the keys of a word for itself, begins
- * with a word that nobody else has, and then helps others.  What a word has to be searched
- * for is dealt out in slices, to one process or to several.
+ * with words that nobody else has begun, and then helps others.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,12 +40,6 @@
 #define COST_OF_CANDIDATE	400
 #define COST_OF_VALUES		30
 #define COST_OF_WORD		3
-
-/*
- * Another process helps with a word if what is left costs more than this many times
- * what it takes to sort and divide the keys.
- */
-#define WORTH_SORTING		2
 
 /* up to this many pairs are compared without a plan */
 #define COMPARE_MAX			0x10000
@@ -174,7 +167,7 @@ allot(const ShPairsSets *sets, Estimates *estimates, double most, int *radii)
 }
 
 /*
- * Choose the words to search.
+ * Choose which of several words are searched.  Of a single one only the cost is estimated.
  */
 void
 shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets)
@@ -184,7 +177,7 @@ shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets)
 	double		cost;
 
 	plan->nwords = 0;
-	plan->cost = plan->cost_of_helping = 0;
+	plan->cost = 0;
 	estimates.keys = (ShPairsKeySets)
 	{
 		.na = sets->a->nkeys,.nb = sets->b->nkeys,.among = sets->a == sets->b
@@ -200,12 +193,7 @@ shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets)
 		return;
 	if (sets->nwords == 1)
 	{
-		plan->nwords = 1;
-		plan->words[0] = 0;
-		plan->radii[0] = sets->distance;
 		plan->cost = shpairs_even_cost(&estimates.keys, sets->width, sets->distance);
-		plan->cost_of_helping = WORTH_SORTING * SHPAIRS_COST_OF_KEY *
-			(double) shpairs_count_keys(sets);
 		return;
 	}
 	plan->cost = estimates.comparisons * (COST_OF_VALUES + sets->nwords * COST_OF_WORD);
@@ -239,192 +227,77 @@ shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets)
 			plan->radii[0] = sets->distance;
 		}
 	}
-	if (plan->nwords > 0)
-		plan->cost_of_helping = WORTH_SORTING * (COST_OF_SORTING + SHPAIRS_COST_OF_KEY) *
-			(double) shpairs_count_keys(sets);
 	pfree(estimates.counts);
 }
 
-/* candidates between checks for interrupts */
-#define CHECK_INTERVAL		4096
-
-/* into how many slices keys that are compared one by one are divided, and their least size */
-#define MAX_SLICES			1024
-#define MIN_SLICE			64
-
-static void
-pass_pair(void *arg, size_t i, size_t j)
-{
-	ShPairsSearch *search = arg;
-
-	search->found(search->arg, i, j);
-}
-
-/* the number of slices of so many things */
-static inline uint32
-slices_of(size_t count)
-{
-	return Min(count / MIN_SLICE + 1, MAX_SLICES);
-}
+/* candidates until what has been found is passed on */
+#define PASS_INTERVAL		4096
 
 /*
- * The fraction of a word that no process has taken.  The keys that have the same value
- * of it are not counted.
+ * Another candidate is compared.
  */
-static double
-fraction_left(const ShPairsSearch *search, int word)
+static inline void
+count_candidate(ShPairsSearch *search)
 {
-	ShPairsShared *shared = &search->shared[word];
-	uint32		nparts = pg_atomic_read_u32(&shared->nparts);
-	uint32		taken = 0;
-
-	if (nparts == 0)
-		return 1;
-	for (uint32 i = 0; i < nparts; i++)
-		taken += Min(pg_atomic_read_u32(&shared->next_slice[i]), SHPAIRS_SLICES);
-	return 1 - (double) taken / (nparts * SHPAIRS_SLICES);
-}
-
-/*
- * Report how far the search is.
- */
-void
-shpairs_search_report(ShPairsSearch *search)
-{
-	int			nwords = Max(search->plan.nwords, 1);
-	double		fraction = search->fraction;
-
-	CHECK_FOR_INTERRUPTS();
-	if (search->shared != NULL && search->plan.nwords > 0)
+	if (unlikely(++search->checked >= PASS_INTERVAL))
 	{
-		fraction = nwords;
-		for (int word = 0; word < nwords; word++)
-			fraction -= fraction_left(search, word);
-	}
-	search->report(search->report_arg, fraction / nwords);
-}
-
-/* so much of the current word is done, by this process alone */
-static void
-report_word(void *arg, double fraction)
-{
-	ShPairsSearch *search = arg;
-
-	search->fraction = search->word + fraction;
-	shpairs_search_report(search);
-}
-
-/*
- * Prepare to search fingerprints of so many bits.  Pairs that differ in at most
- * distance bits are passed to found, with arg, and report is called with the
- * progress of a long search.  Allocates in the current memory context.
- */
-void
-shpairs_search_init(ShPairsSearch *search, int width, int distance,
-					ShPairsFoundFunction found, ShPairsReportFunction report, void *arg)
-{
-	memset(search, 0, sizeof(ShPairsSearch));
-	search->sets.width = width;
-	search->sets.nwords = shbits_nparts(width);
-	search->sets.distance = distance;
-	search->found = found;
-	search->report = report;
-	search->arg = search->report_arg = arg;
-	search->context = CurrentMemoryContext;
-	if (search->sets.nwords == 1)
-		shpairs_init(&search->pairs, distance, pass_pair, report_word, search);
-	else
-		search->context = AllocSetContextCreate(CurrentMemoryContext, "simhash search",
-												ALLOCSET_DEFAULT_SIZES);
-}
-
-/*
- * Compare some keys of a, from first to end, with all of b, or with those after them.
- */
-static void
-compare_some(ShPairsSearch *search, size_t first, size_t end)
-{
-	const ShPairsSets *sets = &search->sets;
-	size_t		compared = 0;
-
-	for (size_t i = first; i < end; i++)
-	{
-		const uint64 *value = shpairs_value(sets->a, i);
-
-		for (size_t j = sets->a == sets->b ? i + 1 : 0; j < sets->b->nkeys; j++)
-		{
-			if (unlikely(++compared % CHECK_INTERVAL == 0))
-				shpairs_search_report(search);
-			if (shpairs_distance(value, shpairs_value(sets->b, j), sets->nwords) <=
-				sets->distance)
-				search->found(search->arg, i, j);
-		}
+		search->checked = 0;
+		shpairs_pass_hits(&search->hits);
 	}
 }
 
 /*
- * Take the next of so many things that are dealt out: from *start to *end.  Returns false
- * if there are no more.
+ * Compare each key of a with all of b, or with those after it.
  */
-static bool
-take_some(pg_atomic_uint32 *next, size_t count, size_t *start, size_t *end)
-{
-	uint32		nslices = slices_of(count);
-	uint32		slice = pg_atomic_fetch_add_u32(next, 1);
-
-	*start = count * Min(slice, nslices) / nslices;
-	*end = count * Min(slice + 1, nslices) / nslices;
-	return slice < nslices;
-}
-
-/* the number of the next slice of keys of the current word: a shared one, or *own */
-static pg_atomic_uint32 *
-next_of_keys(ShPairsSearch *search, pg_atomic_uint32 *own)
-{
-	pg_atomic_init_u32(own, 0);
-	return search->shared != NULL ? &search->shared[search->word].next_keys : own;
-}
-
 static void
 compare_all(ShPairsSearch *search)
 {
-	size_t		count = search->sets.a->nkeys;
+	const ShPairsSets *sets = &search->sets;
+	size_t		count = sets->a->nkeys;
 	pg_atomic_uint32 own;
-	pg_atomic_uint32 *next = next_of_keys(search, &own);
 	size_t		start;
 	size_t		end;
 
-	while (take_some(next, count, &start, &end))
+	pg_atomic_init_u32(&own, 0);
+	search->pairs.deal = search->deals;
+	while (shpairs_take_slice(search->deals != NULL ? &search->deals->next_keys : &own,
+							  count, &start, &end))
 	{
-		compare_some(search, start, end);
-		report_word(search, (double) end / count);
-	}
-}
+		for (size_t i = start; i < end; i++)
+		{
+			const uint64 *value = shpairs_value(sets->a, i);
 
-static void
-allocate_sorted(ShPairsSearch *search, ShPairsSorted *sorted, const ShPairsBucket *bucket)
-{
-	sorted->bucket = bucket;
-	sorted->items = MemoryContextAllocHuge(search->context, bucket->nkeys * sizeof(ShIdxSortItem));
-	sorted->scratch = MemoryContextAllocHuge(search->context, bucket->nkeys * sizeof(ShIdxSortItem));
-	sorted->values = MemoryContextAllocHuge(search->context, bucket->nkeys * sizeof(ShPermuted));
-	sorted->starts = MemoryContextAllocHuge(search->context, bucket->nkeys * sizeof(uint32));
+			for (size_t j = sets->a == sets->b ? i + 1 : 0; j < sets->b->nkeys; j++)
+			{
+				count_candidate(search);
+				if (shpairs_distance(value, shpairs_value(sets->b, j), sets->nwords) <=
+					sets->distance)
+					shpairs_add_hit(&search->hits, i, j);
+			}
+		}
+		shpairs_add_done(&search->pairs, (double) (end - start) / count);
+	}
 }
 
 /*
- * Sort keys by a word, and list its different values.
+ * Sort the keys of a bucket by a word, and list its different values.
  */
 static void
-sort_by_word(ShPairsSearch *search, ShPairsSorted *sorted, int word)
+sort_by_word(ShPairsSearch *search, ShPairsSorted *sorted, const ShPairsBucket *bucket, int word)
 {
-	size_t		count = sorted->bucket->nkeys;
+	size_t		count = bucket->nkeys;
+	ShIdxSortItem *scratch = MemoryContextAllocHuge(search->context, count * sizeof(ShIdxSortItem));
 
+	sorted->bucket = bucket;
+	sorted->items = MemoryContextAllocHuge(search->context, count * sizeof(ShIdxSortItem));
+	sorted->values = MemoryContextAllocHuge(search->context, count * sizeof(ShPermuted));
+	sorted->starts = MemoryContextAllocHuge(search->context, count * sizeof(uint32));
 	for (size_t i = 0; i < count; i++)
 	{
 		shcompat_check_at(i);
-		sorted->scratch[i] = shidx_sort_item(shpairs_value(sorted->bucket, i)[word], i);
+		scratch[i] = shidx_sort_item(shpairs_value(bucket, i)[word], i);
 	}
-	shidx_sort_radix(sorted->scratch, sorted->items, count);
+	shidx_sort_radix(scratch, sorted->items, count);
 	sorted->count = 0;
 	for (size_t i = 0; i < count; i++)
 	{
@@ -455,11 +328,7 @@ check_candidate(ShPairsSearch *search, size_t i, size_t j)
 	const uint64 *x = shpairs_value(search->sets.a, i);
 	const uint64 *y = shpairs_value(search->sets.b, j);
 
-	if (++search->checked >= CHECK_INTERVAL)
-	{
-		search->checked = 0;
-		shpairs_search_report(search);
-	}
+	count_candidate(search);
 	if (shpairs_distance(x, y, search->sets.nwords) > search->sets.distance)
 		return;
 	for (int k = 0; k < search->word; k++)
@@ -467,132 +336,132 @@ check_candidate(ShPairsSearch *search, size_t i, size_t j)
 		if (pg_popcount64(x[plan->words[k]] ^ y[plan->words[k]]) <= plan->radii[k])
 			return;
 	}
-	search->found(search->arg, i, j);
-}
-
-/* values i and j of the current word are within its radius */
-static void
-check_values(void *arg, size_t i, size_t j)
-{
-	ShPairsSearch *search = arg;
-	const ShIdxSortItem *a_start;
-	const ShIdxSortItem *b_start;
-	const ShIdxSortItem *a_end = keys_with(&search->sorted[0], i, &a_start);
-	const ShIdxSortItem *b_end = keys_with(search->sorted_b, j, &b_start);
-
-	for (const ShIdxSortItem *a = a_start; a < a_end; a++)
-	{
-		for (const ShIdxSortItem *b = b_start; b < b_end; b++)
-			check_candidate(search, a->value, b->value);
-	}
+	shpairs_add_hit(&search->hits, i, j);
 }
 
 /*
- * Check the pairs of keys that have the same value of the current word.
+ * Some values of the current word are within its radius of each other: check the keys that
+ * have them, which may be many more; of a value and itself, those that have it.
  */
 static void
-check_equal(ShPairsSearch *search)
+check_values(void *arg, const ShPairsHit *hits, size_t count)
+{
+	ShPairsSearch *search = arg;
+
+	for (size_t k = 0; k < count; k++)
+	{
+		const ShIdxSortItem *a_start;
+		const ShIdxSortItem *b_start;
+		const ShIdxSortItem *a_end = keys_with(&search->sorted[0], hits[k].i, &a_start);
+		const ShIdxSortItem *b_end = keys_with(search->sorted_b, hits[k].j, &b_start);
+
+		for (const ShIdxSortItem *a = a_start; a < a_end; a++)
+		{
+			for (const ShIdxSortItem *b = a_start == b_start ? a + 1 : b_start; b < b_end; b++)
+				check_candidate(search, a->value, b->value);
+		}
+	}
+	shpairs_pass_hits(&search->hits);
+}
+
+/*
+ * Find the values of the current word that several keys have.
+ */
+static void
+find_repeated(ShPairsSearch *search)
 {
 	const ShPairsSorted *sorted = &search->sorted[0];
+	ShPairsDeal *deal = search->pairs.deal;
 	pg_atomic_uint32 own;
-	pg_atomic_uint32 *next = next_of_keys(search, &own);
 	size_t		start;
 	size_t		end;
 
-	while (take_some(next, sorted->count, &start, &end))
+	pg_atomic_init_u32(&own, 0);
+	while (shpairs_take_slice(deal != NULL ? &deal->next_keys : &own, sorted->count, &start, &end))
 	{
-		CHECK_FOR_INTERRUPTS();
 		for (size_t i = start; i < end; i++)
 		{
 			const ShIdxSortItem *first;
-			const ShIdxSortItem *last = keys_with(sorted, i, &first);
 
-			for (const ShIdxSortItem *a = first; a < last; a++)
-			{
-				for (const ShIdxSortItem *b = a + 1; b < last; b++)
-					check_candidate(search, a->value, b->value);
-			}
+			shcompat_check_at(i);
+			if (keys_with(sorted, i, &first) - first > 1)
+				shpairs_add_hit(&search->value_hits, i, i);
 		}
 	}
 }
 
 /*
- * Sort the keys by a word of the plan, which becomes the current one.
+ * Search one of several words, as one of several processes if the search is shared.
  */
-static void
-begin_word(ShPairsSearch *search, int number)
-{
-	const ShPairsSets *sets = &search->sets;
-	int			word = search->plan.words[number];
-	MemoryContext old;
-
-	search->word = number;
-	report_word(search, 0);
-	/* what is called for a pair allocates in the caller's context */
-	old = MemoryContextSwitchTo(search->context);
-	shpairs_init(&search->pairs, search->plan.radii[number], check_values, report_word, search);
-	MemoryContextSwitchTo(old);
-	allocate_sorted(search, &search->sorted[0], sets->a);
-	sort_by_word(search, &search->sorted[0], word);
-	search->sorted_b = &search->sorted[0];
-	if (sets->a == sets->b)
-		return;
-	search->sorted_b = &search->sorted[1];
-	allocate_sorted(search, &search->sorted[1], sets->b);
-	sort_by_word(search, &search->sorted[1], word);
-}
-
-/*
- * Find the pairs of values of one word: those among a, or of a value of a and one of b.
- */
-static void
-search_values(ShPairsSearch *search, const ShPermuted *a, size_t na, const ShPermuted *b, size_t nb)
-{
-	search->pairs.shared = search->shared != NULL ? &search->shared[search->word] : NULL;
-	shpairs_find_pairs(&search->pairs, a, na, b, nb);
-}
-
 static void
 search_word(ShPairsSearch *search, int number)
 {
-	const ShPairsSorted *a = &search->sorted[0];
+	const ShPairsSets *sets = &search->sets;
+	int			word = search->plan.words[number];
+	ShPairs    *pairs = &search->pairs;
+	ShPairsSorted *a = &search->sorted[0];
+	ShPairsSorted *b = sets->a == sets->b ? a : &search->sorted[1];
+	double		done = pairs->done;
 
-	begin_word(search, number);
-	if (a == search->sorted_b)
-		check_equal(search);
-	search_values(search, a->values, a->count, search->sorted_b->values, search->sorted_b->count);
+	search->word = number;
+	search->sorted_b = b;
+	shpairs_init(pairs, search->plan.radii[number], &search->value_hits, search->context);
+	pairs->deal = search->deals != NULL ? &search->deals[number] : NULL;
+	pairs->done = done;
+	pairs->share = 1.0 / search->plan.nwords;
+	sort_by_word(search, a, sets->a, word);
+	if (a != b)
+		sort_by_word(search, b, sets->b, word);
+	else
+		find_repeated(search);
+	shpairs_find_pairs(pairs, a->values, a->count, b->values, b->count);
+	shpairs_pass_hits(&search->value_hits);
 	MemoryContextReset(search->context);
 }
 
 /*
- * Should this process search a word of the plan?  Yes if it is alone, if no other has
- * begun the word, or, to help others, if sorting the keys is worth while.
+ * Should this process search a word of the plan?  If it shares the search, it begins with
+ * words that no other has begun, and then helps others.
  */
 static bool
 wants_word(const ShPairsSearch *search, int number, bool help)
 {
-	const ShPairsWordPlan *plan = &search->plan;
+	ShPairsDeal *deal;
 
-	if (search->shared == NULL || pg_atomic_test_set_flag(&search->shared[number].begun))
-		return true;
-	return help && fraction_left(search, number) * plan->cost / plan->nwords > plan->cost_of_helping;
+	if (search->deals == NULL)
+		return !help;
+	deal = &search->deals[number];
+	return help ? pg_atomic_unlocked_test_flag(&deal->word_done) :
+		pg_atomic_test_set_flag(&deal->word_begun);
 }
 
 /*
- * Set what is searched: the pairs among bucket a, or of a key of a and one of b.
+ * Prepare to search fingerprints of so many bits.  Pairs that differ in at most
+ * distance bits are passed on.  Allocates in the current memory context.
  */
 void
-shpairs_search_set(ShPairsSearch *search, const ShPairsBucket *a, const ShPairsBucket *b)
+shpairs_search_init(ShPairsSearch *search, int width, int distance, ShPairsHitsFunction pass,
+					void *arg)
 {
-	search->sets.a = a;
-	search->sets.b = b;
-	search->fraction = 0;
+	bool		wide = shbits_nparts(width) > 1;
+
+	memset(search, 0, sizeof(ShPairsSearch));
+	search->sets.width = width;
+	search->sets.nwords = shbits_nparts(width);
+	search->sets.distance = distance;
+	search->hits.pass = pass;
+	search->hits.arg = arg;
+	search->value_hits.pass = check_values;
+	search->value_hits.arg = search;
+	search->context = wide ? AllocSetContextCreate(CurrentMemoryContext, "simhash search",
+												   ALLOCSET_DEFAULT_SIZES) : CurrentMemoryContext;
+	shpairs_init(&search->pairs, distance, &search->hits, search->context);
 }
 
 /*
- * Find the pairs or, if the search is shared, those that no other process finds.  Each is
- * found once, in no particular order.  With several words, the search must have been
- * planned.
+ * Find the pairs of the sets or, if the search is shared, those that no other process
+ * finds.  Each is found once, in no particular order.  With several words, the search must
+ * have been planned.
  */
 void
 shpairs_search_planned(ShPairsSearch *search)
@@ -600,24 +469,28 @@ shpairs_search_planned(ShPairsSearch *search)
 	const ShPairsBucket *a = search->sets.a;
 	const ShPairsBucket *b = search->sets.b;
 
+	search->pairs.done = 0;
 	/* different keys are no pairs */
 	if (a == b && (search->sets.distance == 0 || a->nkeys < 2))
 		return;
-	search->word = 0;
 	if (search->sets.nwords == 1)
 	{
-		search_values(search, a->values, a->nkeys, b->values, b->nkeys);
-		return;
+		search->pairs.deal = search->deals;
+		shpairs_find_pairs(&search->pairs, a->values, a->nkeys, b->values, b->nkeys);
 	}
-	CHECK_FOR_INTERRUPTS();
-	if (search->plan.nwords == 0)
+	else if (search->plan.nwords == 0)
 		compare_all(search);
-	for (int help = 0; help <= (search->shared != NULL); help++)
+	for (int help = 0; help <= 1; help++)
 	{
 		for (int number = 0; number < search->plan.nwords; number++)
 		{
-			if (wants_word(search, number, help))
-				search_word(search, number);
+			if (!wants_word(search, number, help))
+				continue;
+			search_word(search, number);
+			if (search->deals != NULL)
+				(void) pg_atomic_test_set_flag(&search->deals[number].word_done);
 		}
 	}
+	if (search->hits.count > 0)
+		shpairs_pass_hits(&search->hits);
 }

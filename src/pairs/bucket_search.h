@@ -36,8 +36,6 @@ typedef struct ShPairsWordPlan
 	int			words[SHPAIRS_MAX_WORDS];
 	int			radii[SHPAIRS_MAX_WORDS];
 	double		cost;			/* in comparisons of 64 bits; 0: little */
-	double		cost_of_helping;	/* what must be left of a task for another
-									 * process to help */
 } ShPairsWordPlan;
 
 extern void shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets);
@@ -54,7 +52,6 @@ typedef struct ShPairsSorted
 {
 	const ShPairsBucket *bucket;
 	ShIdxSortItem *items;		/* a value and a number of a key */
-	ShIdxSortItem *scratch;
 	size_t		count;			/* of different values */
 	ShPermuted *values;			/* ascending */
 	uint32	   *starts;			/* of each among the items */
@@ -62,29 +59,22 @@ typedef struct ShPairsSorted
 
 typedef struct ShPairsSearch
 {
-	ShPairsFoundFunction found; /* called with numbers of keys of a and b */
-	void	   *arg;			/* of found */
-	ShPairsReportFunction report;
-	void	   *report_arg;
-	ShPairsShared *shared;		/* with other processes: of each word; or NULL */
+	ShPairsHits hits;			/* numbers of keys of a and b */
+	ShPairsHits value_hits;		/* with several words: numbers of values */
+	ShPairsDeal *deals;			/* with other processes: of each word; or NULL */
 	ShPairsSets sets;
 	ShPairsWordPlan plan;
 
 	int			word;			/* the current one of the plan */
-	double		fraction;		/* words that this process has done */
 	ShPairsSorted sorted[2];	/* of each set, with several words */
 	ShPairsSorted *sorted_b;	/* one of them */
-	uint32		checked;		/* candidates since the last interval */
+	uint32		checked;		/* candidates since hits were passed on */
 	MemoryContext context;		/* with several words: for the current one */
 	ShPairs		pairs;
 } ShPairsSearch;
 
 extern void shpairs_search_init(ShPairsSearch *search, int width, int distance,
-								ShPairsFoundFunction found, ShPairsReportFunction report,
-								void *arg);
-extern void shpairs_search_set(ShPairsSearch *search, const ShPairsBucket *a,
-							   const ShPairsBucket *b);
-extern void shpairs_search_report(ShPairsSearch *search);
+								ShPairsHitsFunction pass, void *arg);
 extern void shpairs_search_planned(ShPairsSearch *search);
 
 /* together.c */

@@ -29,9 +29,6 @@
 #include "pairs/temp_file.h"
 #include "pairs/pairs.h"
 
-/* sorted entries between reports of progress */
-#define REPORT_INTERVAL		4096
-
 /* an entry in a file: a value, and the number of a row */
 #define MAX_ENTRY_WORDS		(SHBITS_MAX_PARTS + 1)
 
@@ -222,20 +219,17 @@ shpairs_chunks_add_bucket(ShPairsChunks *chunks, int number, const ShPairsBucket
  * Divide the entries of a side into chunks, in order.
  */
 static void
-divide_sorted(ShPairsChunks *chunks, Side *side, ShPairsProgress *progress)
+divide_sorted(ShPairsChunks *chunks, Side *side)
 {
 	Datum		value;
 	bool		is_null;
 
 	tuplesort_performsort(side->sort);
-	for (size_t i = 0; shcompat_tuplesort_getdatum(side->sort, true, &value, &is_null); i++)
+	while (shcompat_tuplesort_getdatum(side->sort, true, &value, &is_null))
 	{
 		uint64		entry[MAX_ENTRY_WORDS];
 
 		CHECK_FOR_INTERRUPTS();
-		if (i % REPORT_INTERVAL == REPORT_INTERVAL - 1)
-			shpairs_progress_add(progress, REPORT_INTERVAL * SHPAIRS_DIVIDING *
-								 (1 - SHPAIRS_READING));
 		memcpy(entry, VARDATA_ANY(DatumGetPointer(value)), (words_of(chunks) + 1) * sizeof(uint64));
 		pfree(DatumGetPointer(value));
 		append_to_chunk(chunks, side, entry);
@@ -247,14 +241,14 @@ divide_sorted(ShPairsChunks *chunks, Side *side, ShPairsProgress *progress)
  * All entries have been added: divide them into chunks.
  */
 void
-shpairs_chunks_divide(ShPairsChunks *chunks, ShPairsProgress *progress)
+shpairs_chunks_divide(ShPairsChunks *chunks)
 {
 	MemoryContext old = MemoryContextSwitchTo(chunks->context);
 
 	for (int i = 0; i < chunks->nsides; i++)
 	{
 		if (chunks->sides[i].sort != NULL)
-			divide_sorted(chunks, &chunks->sides[i], progress);
+			divide_sorted(chunks, &chunks->sides[i]);
 	}
 	MemoryContextSwitchTo(old);
 }

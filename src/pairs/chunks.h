@@ -11,13 +11,6 @@
 #include "pairs/input.h"
 #include "pairs/keys.h"
 
-/*
- * The fractions of the work on a bucket that count for reading its entries, and for
- * dividing those of several words into chunks.
- */
-#define SHPAIRS_READING		0.05
-#define SHPAIRS_DIVIDING	0.05
-
 typedef struct ShPairsChunks ShPairsChunks;
 
 extern ShPairsChunks *shpairs_chunks_begin(const ShPairsInput *inputs, int nsides,
@@ -26,7 +19,7 @@ extern void shpairs_chunks_add(ShPairsChunks *chunks, int side, const uint64 *va
 							   const ShPairsRow *rows, size_t count);
 extern void shpairs_chunks_add_bucket(ShPairsChunks *chunks, int side,
 									  const ShPairsBucket *bucket);
-extern void shpairs_chunks_divide(ShPairsChunks *chunks, ShPairsProgress *progress);
+extern void shpairs_chunks_divide(ShPairsChunks *chunks);
 extern bool shpairs_chunks_next(ShPairsChunks **pointer, ShPairsBucket **a,
 								ShPairsBucket **b);
 extern double shpairs_chunks_done(const ShPairsChunks *chunks, double fraction);

@@ -24,6 +24,8 @@
 #include "pairs/finder.h"
 #include "pairs/walks.h"
 
+StaticAssertDecl(SHPAIRS_MAX_HITS <= SHPAIRS_MAX_PAIRS, "hits are passed as they come");
+
 typedef struct Finder
 {
 	ShPairsQuery *query;
@@ -33,8 +35,7 @@ typedef struct Finder
 	ShPairsBucket *a;			/* the current buckets, */
 	ShPairsBucket *b;			/* or the same */
 	ShPairsSearch search;
-	size_t		npairs;			/* found, and not yet passed */
-	ShPairsPair pairs[SHPAIRS_MAX_PAIRS];
+	ShPairsPair pairs[SHPAIRS_MAX_HITS];
 } Finder;
 
 /*
@@ -166,15 +167,9 @@ forget_numbers(ShPairsBucket *bucket)
 	}
 }
 
-/*
- * Pass the pairs that have been found to the sink.
- */
 static void
-pass_pairs(Finder *finder)
+pass_pairs(Finder *finder, size_t npairs)
 {
-	size_t		npairs = finder->npairs;
-
-	finder->npairs = 0;
 	if (finder->sink->pairs(finder->sink, finder->pairs, npairs))
 		return;
 	forget_numbers(finder->a);
@@ -198,28 +193,31 @@ number_of_key(const Finder *finder, ShPairsBucket *bucket, size_t i)
 }
 
 /*
- * Keys i and j of the current buckets are a pair.
+ * Pass pairs of keys of the current buckets to the sink, as pairs of elements, and report
+ * how far the search is.
  */
 static void
-pass_found_pair(void *arg, size_t i, size_t j)
+pass_hits(void *arg, const ShPairsHit *hits, size_t count)
 {
 	Finder	   *finder = arg;
-	ShPairsPair *pair = &finder->pairs[finder->npairs];
+	ShPairsPair *pairs = finder->pairs;
+	size_t		npairs = 0;
 
-	while ((pair->a = number_of_key(finder, finder->a, i)) == SHPAIRS_NO_NUMBER ||
-		   (pair->b = number_of_key(finder, finder->b, j)) == SHPAIRS_NO_NUMBER)
+	for (size_t k = 0; k < count; k++)
 	{
-		pass_pairs(finder);
-		pair = &finder->pairs[0];
+		while ((pairs[npairs].a = number_of_key(finder, finder->a, hits[k].i)) == SHPAIRS_NO_NUMBER ||
+			   (pairs[npairs].b = number_of_key(finder, finder->b, hits[k].j)) == SHPAIRS_NO_NUMBER)
+		{
+			pass_pairs(finder, npairs);
+			npairs = 0;
+		}
+		npairs++;
 	}
-	if (++finder->npairs == SHPAIRS_MAX_PAIRS)
-		pass_pairs(finder);
-}
-
-static void
-report_finder(void *arg, double fraction)
-{
-	shpairs_walks_report(((Finder *) arg)->walks, fraction);
+	if (npairs > 0)
+		pass_pairs(finder, npairs);
+	/* small buckets are counted when more entries are read */
+	if (finder->search.pairs.done > 0)
+		shpairs_walks_report(finder->walks, finder->search.pairs.done);
 }
 
 /*
@@ -230,15 +228,27 @@ static void
 pass_repeated(Finder *finder)
 {
 	const ShPairsBucket *bucket = finder->a;
+	ShPairsHit	hits[SHPAIRS_MAX_HITS];
+	size_t		count = 0;
 
 	if (!bucket->first_walk || bucket->nrows == bucket->nkeys)
 		return;
 	for (size_t i = 0; i < bucket->nkeys; i++)
 	{
 		shcompat_check_at(i);
-		if (shpairs_rows_end(bucket, i) - bucket->starts[i] > 1)
-			pass_found_pair(finder, i, i);
+		if (shpairs_rows_end(bucket, i) - bucket->starts[i] == 1)
+			continue;
+		hits[count++] = (ShPairsHit)
+		{
+			i, i
+		};
+		if (count == SHPAIRS_MAX_HITS)
+		{
+			pass_hits(finder, hits, count);
+			count = 0;
+		}
 	}
+	pass_hits(finder, hits, count);
 }
 
 /*
@@ -264,9 +274,8 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	for (int i = 0; i < query->nsides; i++)
 		query->inputs[i].progress = &query->progress;
 	finder->sink = sink;
-	finder->npairs = 0;
-	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance, pass_found_pair,
-						report_finder, finder);
+	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance, pass_hits,
+						finder);
 	if (query->inputs[0].nwords == 1)
 		plan_walks(finder);
 	else
@@ -283,8 +292,6 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 		if (query->nsides == 1 && finder->a == finder->b)
 			pass_repeated(finder);
 		shpairs_search(&finder->search, finder->a, finder->b, &workers);
-		if (finder->npairs > 0)
-			pass_pairs(finder);
 		if (sink->leave != NULL)
 			sink->leave(sink);
 	}

@@ -647,7 +647,7 @@ read_word(ShPairsInput *input, int word, ShIdxSort *sort)
 					shidx_sort_add_grouped(sort, group, rows[j] << ROW_SHIFT | bits >> WORD_SHIFT,
 										   bits & LOWER_WORD_MASK);
 			}
-			shpairs_progress_add(input->progress, count);
+			shpairs_progress_entries(input->progress, input->progress->done + count);
 		}
 		end_entries(&entries);
 		pfree(scheme);

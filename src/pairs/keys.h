@@ -230,13 +230,6 @@ shpairs_progress_entries(ShPairsProgress *progress, double done)
 	shpairs_progress_report(progress);
 }
 
-/* so many more */
-static inline void
-shpairs_progress_add(ShPairsProgress *progress, double count)
-{
-	shpairs_progress_entries(progress, progress->done + count);
-}
-
 static inline void
 shpairs_progress_walks(ShPairsProgress *progress, int done, int nwalks)
 {

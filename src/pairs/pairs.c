@@ -13,6 +13,9 @@
  * A pair belongs to the first part whose radius it is within.  The earlier
  * parts are remembered, so that no later one finds the pair again.
  *
+ * Several processes can share a search.  All have the same keys in the same order, and so
+ * the same plan.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -22,6 +25,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "bits/distance.h"
+#include "compat.h"
 #include "pairs/pairs.h"
 
 /* up to this many comparisons are made without planning parts */
@@ -30,14 +35,34 @@
 /* how many keys of other cells are compared with a cell at a time */
 #define NEIGHBORS_MAX	1024
 
-/*
- * Another process should help with a part if what is left costs more than this many times
- * what dividing the keys costs: to copy and plan them takes about as long as that.
- */
-#define WORTH_DIVIDING	2
-
 /* how many of them are copied at once, possibly beyond the last */
 #define COPIED_TOGETHER	8
+
+/* up to this many keys of one set are compared with the other set one by one */
+#define FEW_KEYS		4
+
+/* how many keys such a key is compared with by one call */
+#define FILTER_MAX		1024
+
+/* how many keys are compared with as many others by one call */
+#define TILE			SHBITS_MAX_TILE
+
+/* comparisons until what has been found is passed on */
+#define PASS_INTERVAL	0x1000000
+
+/*
+ * Some keys to compare.  The position of key i, as known to callers, is
+ * positions[i] or, if the key is a copy, positions[i + moved[i]], modulo 2^32.
+ * Without positions[] it is i.
+ */
+typedef struct Keys
+{
+	const ShPermuted *keys;
+	const uint32 *positions;
+	const uint32 *moved;
+	size_t		count;
+	bool		second;			/* belongs to the second of two sets */
+} Keys;
 
 /* some of the keys that are subdivided */
 typedef struct Range
@@ -47,7 +72,7 @@ typedef struct Range
 } Range;
 
 /*
- * ShPairsKeys divided by a part: those with value v are from starts[v] to
+ * Keys divided by a part: those with value v are from starts[v] to
  * starts[v + 1], relative to the start of the range.
  */
 typedef struct Cells
@@ -58,7 +83,7 @@ typedef struct Cells
 } Cells;
 
 /*
- * ShPairsKeys of several cells that are compared with another cell together.
+ * Keys of several cells that are compared with another cell together.
  * Comparing small cells of varying sizes separately takes several times as
  * long.
  */
@@ -83,49 +108,169 @@ typedef struct PartSearch
 
 static void search(ShPairs *pairs, Range a, Range b, bool among, int depth);
 
+void
+shpairs_init_deal(ShPairsDeal *deal)
+{
+	memset(deal, 0, sizeof(ShPairsDeal));
+	SpinLockInit(&deal->mutex);
+	for (int i = 0; i < lengthof(deal->next_slice); i++)
+		pg_atomic_init_u32(&deal->next_slice[i], 0);
+	pg_atomic_init_flag(&deal->word_begun);
+	pg_atomic_init_flag(&deal->word_done);
+	pg_atomic_init_u32(&deal->next_keys, 0);
+}
+
 /*
- * Prepare to search.  Pairs that differ in at most distance bits, 0..64, are
- * passed to found, with arg.  report is called with the progress of a long
- * search.  Memory that is kept between searches is allocated in the current
- * context.
+ * Prepare to search.  Pairs that differ in at most distance bits, 0..64, are added to
+ * hits.  Memory that is kept between searches is allocated in a context.
  */
 void
-shpairs_init(ShPairs *pairs, int distance, ShPairsFoundFunction found,
-			 ShPairsReportFunction report, void *arg)
+shpairs_init(ShPairs *pairs, int distance, ShPairsHits *hits, MemoryContext context)
 {
+	memset(pairs, 0, sizeof(ShPairs));
 	pairs->distance = distance;
-	pairs->found = found;
-	pairs->report = report;
-	pairs->arg = arg;
-	pairs->context = CurrentMemoryContext;
-	pairs->nmasks = 0;
-	pairs->nparts = 0;
-	pairs->compared = pairs->reported = 0;
-	pairs->capacity = 0;
-	pairs->shared = NULL;
-	pairs->keys = NULL;
-	pairs->positions = NULL;
-	pairs->scratch_keys = NULL;
-	pairs->scratch_positions = NULL;
+	pairs->hits = hits;
+	pairs->context = context;
+	pairs->share = 1;
 }
 
 /*
- * Begin a stretch of the search that needs so many comparisons, given its end as fractions
- * of 1.
+ * Has a pair that differs in these bits been found before?
  */
-static void
-begin_stretch(ShPairs *pairs, double start, double end, double comparisons)
+static inline bool
+found_before(const ShPairs *pairs, uint64 difference)
 {
-	pairs->stretch_start = start;
-	pairs->stretch_size = end - start;
-	pairs->needed = comparisons;
-	pairs->done = 0;
+	for (int i = 0; i < pairs->nmasks; i++)
+	{
+		if ((difference & pairs->masks[i]) == 0)
+			return true;
+	}
+	for (int i = 0; i < pairs->nparts; i++)
+	{
+		if (pg_popcount64(difference & pairs->parts[i].mask) <= pairs->parts[i].radius)
+			return !pairs->parts[i].left;
+	}
+	return false;
 }
 
-static inline ShPairsKeys
+static inline size_t
+position(const Keys *keys, size_t i)
+{
+	if (keys->moved != NULL)
+		i = (uint32) i + keys->moved[i];
+	return keys->positions == NULL ? i : keys->positions[i];
+}
+
+/* key i of a and key j of b are within the distance */
+static inline void
+add_found(ShPairs *pairs, const Keys *a, const Keys *b, size_t i, size_t j)
+{
+	if (found_before(pairs, a->keys[i] ^ b->keys[j]))
+		return;
+	if (a->second)
+		shpairs_add_hit(pairs->hits, position(b, j), position(a, i));
+	else
+		shpairs_add_hit(pairs->hits, position(a, i), position(b, j));
+}
+
+/*
+ * Process the pairs of keys of a, from i on, with keys of b, from j on, that a
+ * filter has returned.
+ */
+static inline void
+found_in_tile(ShPairs *pairs, const Keys *a, const Keys *b, size_t i, size_t j,
+			  uint64 with_others, uint64 *others)
+{
+	for (; with_others != 0; with_others &= with_others - 1)
+	{
+		int			row = pg_rightmost_one_pos64(with_others);
+
+		/* processing a pair takes much longer than a comparison */
+		CHECK_FOR_INTERRUPTS();
+		for (; others[row] != 0; others[row] &= others[row] - 1)
+			add_found(pairs, a, b, i + row, j + pg_rightmost_one_pos64(others[row]));
+	}
+}
+
+/*
+ * So many comparisons have been made.
+ */
+static inline void
+count_compared(ShPairs *pairs, double count)
+{
+	pairs->compared += count;
+	if (unlikely(pairs->compared - pairs->compared_before > PASS_INTERVAL))
+	{
+		pairs->compared_before = pairs->compared;
+		shpairs_pass_hits(pairs->hits);
+	}
+}
+
+/*
+ * Compare each of a few keys with all other keys.
+ */
+static void
+compare_few(ShPairs *pairs, const Keys *few, const Keys *others)
+{
+	uint16		found[FILTER_MAX];
+
+	for (size_t j = 0; j < others->count; j += FILTER_MAX)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < few->count; i++)
+		{
+			int			nfound = shbits_filter(others->keys + j,
+											   Min(FILTER_MAX, others->count - j),
+											   few->keys[i], pairs->distance, found);
+
+			for (int k = 0; k < nfound; k++)
+				add_found(pairs, few, others, i, j + found[k]);
+		}
+	}
+	count_compared(pairs, (double) few->count * others->count);
+}
+
+/*
+ * Compare each key of a with each of b or, if they are the same, with those after it.
+ */
+static void
+compare_sets(ShPairs *pairs, const Keys *a, const Keys *b)
+{
+	bool		among = a == b;
+	uint64		others[TILE];
+	size_t		ntiles = 0;
+
+	if (!among && a->count <= FEW_KEYS && b->count > TILE)
+		compare_few(pairs, a, b);
+	else if (!among && b->count <= FEW_KEYS && a->count > TILE)
+		compare_few(pairs, b, a);
+	else
+	{
+		for (size_t i = 0; i < a->count; i += TILE)
+		{
+			int			rows = Min(TILE, a->count - i);
+			size_t		first = among ? i : 0;
+
+			for (size_t j = first; j < b->count; j += TILE)
+			{
+				uint64		found;
+
+				shcompat_check_at(++ntiles);
+				found = among && i == j ?
+					shbits_kernels->pairs(a->keys + i, rows, pairs->distance, others) :
+					shbits_kernels->product(a->keys + i, rows, b->keys + j,
+											Min(TILE, b->count - j), pairs->distance, others);
+				found_in_tile(pairs, a, b, i, j, found, others);
+			}
+			count_compared(pairs, (double) rows * (b->count - first));
+		}
+	}
+}
+
+static inline Keys
 keys_of_part(const ShPairs *pairs, Range range)
 {
-	ShPairsKeys keys;
+	Keys		keys;
 
 	keys.keys = pairs->keys + range.start;
 	keys.positions = pairs->positions + range.start;
@@ -138,13 +283,10 @@ keys_of_part(const ShPairs *pairs, Range range)
 static inline void
 compare_all_keys(ShPairs *pairs, Range a, Range b, bool among)
 {
-	ShPairsKeys keys_a = keys_of_part(pairs, a);
-	ShPairsKeys keys_b = keys_of_part(pairs, b);
+	Keys		keys_a = keys_of_part(pairs, a);
+	Keys		keys_b = keys_of_part(pairs, b);
 
-	if (among)
-		shpairs_compare_among(pairs, &keys_a);
-	else
-		shpairs_compare_product(pairs, &keys_a, &keys_b);
+	compare_sets(pairs, &keys_a, among ? &keys_a : &keys_b);
 }
 
 /*
@@ -204,15 +346,15 @@ cell(const Cells *cells, size_t value)
 static void
 compare_neighbors(ShPairs *pairs, PartSearch *ps, Range a)
 {
-	ShPairsKeys keys_a = keys_of_part(pairs, a);
-	ShPairsKeys keys_b;
+	Keys		keys_a = keys_of_part(pairs, a);
+	Keys		keys_b;
 
 	keys_b.keys = ps->neighbors.keys;
 	keys_b.positions = pairs->positions;
 	keys_b.moved = ps->neighbors.moved;
 	keys_b.count = ps->neighbors.count;
 	keys_b.second = !keys_a.second;
-	shpairs_compare_product(pairs, &keys_a, &keys_b);
+	compare_sets(pairs, &keys_a, &keys_b);
 	ps->neighbors.count = 0;
 }
 
@@ -245,22 +387,8 @@ add_neighbors(ShPairs *pairs, PartSearch *ps, Range a, Range b)
 }
 
 /*
- * Search two large cells.
- */
-static void
-search_cells(ShPairs *pairs, PartSearch *ps, Range a, Range b, bool among)
-{
-	double		done = pairs->done + (double) a.count * b.count / (among ? 2 : 1);
-
-	search(pairs, a, b, among, ps->depth + 1);
-	/* however few comparisons it took */
-	pairs->done = Max(pairs->done, done);
-}
-
-/*
  * Compare a cell of a with the cells of b whose values are within the
- * radius, or only count their keys.  Returns the number of these keys, except
- * those of large cells.
+ * radius, or only count their keys.  Returns the number of these keys.
  */
 static inline size_t
 visit_neighbors(ShPairs *pairs, PartSearch *ps, size_t value, Range a,
@@ -273,26 +401,23 @@ visit_neighbors(ShPairs *pairs, PartSearch *ps, size_t value, Range a,
 	{
 		Range		b = cell(&ps->b, value ^ numbers[i]);
 
-		if (b.count == 0)
-			continue;
-		if (!only_count && b.count > large)
-		{
-			search_cells(pairs, ps, a, b, false);
-			continue;
-		}
-		if (!only_count)
-			add_neighbors(pairs, ps, a, b);
 		sum += b.count;
+		if (b.count == 0 || only_count)
+			continue;
+		if (b.count > large)
+			search(pairs, a, b, false, ps->depth + 1);
+		else
+			add_neighbors(pairs, ps, a, b);
 	}
 	return sum;
 }
 
 /*
  * Compare all cells of a, of some values, with those whose values are within
- * the radius, or only count the comparisons.
+ * the radius, or only count the comparisons, as if large cells were not subdivided.
  */
 static inline double
-visit_some_cells(ShPairs *pairs, PartSearch *ps, size_t first, size_t end, bool only_count)
+visit_cells(ShPairs *pairs, PartSearch *ps, size_t first, size_t end, bool only_count)
 {
 	const ShPairsBall *ball = &ps->ball;
 	double		sum = 0;
@@ -329,20 +454,13 @@ visit_some_cells(ShPairs *pairs, PartSearch *ps, size_t first, size_t end, bool 
 		if (ps->among && a.count <= 2 * large)
 			compare_all_keys(pairs, a, a, true);
 		else if (ps->among)
-			search_cells(pairs, ps, a, a, true);
+			search(pairs, a, a, true, ps->depth + 1);
 	}
 	return sum;
 }
 
-static double
-visit_cells(ShPairs *pairs, PartSearch *ps, bool only_count)
-{
-	return visit_some_cells(pairs, ps, 0, ps->a.nvalues, only_count);
-}
-
 /*
- * Divide keys by a part, and prepare to search the cells.  The comparisons that
- * this will need have not been counted.
+ * Divide keys by a part, and prepare to search the cells.
  */
 static void
 begin_part(ShPairs *pairs, PartSearch *ps, const ShPairsPart *part,
@@ -409,164 +527,204 @@ varying_bits(const ShPairsKeySets *sets, int *ndiffering)
 }
 
 /*
- * Compare the keys of a that belong to a slice with all of b, or with each other and those
+ * A slice of one of the parts of a plan, or of all pairs, has been searched.  It counts as
+ * if there were as many slices of each.
+ */
+static void
+end_slice(ShPairs *pairs, const ShPairsParts *plan, size_t count, int depth)
+{
+	if (depth > 0)
+		return;
+	shpairs_add_done(pairs, pairs->share / ((plan->nparts + 1) * shpairs_slices(count)));
+	shpairs_pass_hits(pairs->hits);
+}
+
+/*
+ * The next part to search: the first that no process has begun, so that the keys are
+ * divided by each part only once as long as there are such parts, then any that has
+ * slices left.  Returns -1 if there is none.
+ */
+static int
+next_part(ShPairsDeal *deal, const ShPairsParts *plan)
+{
+	int			next = -1;
+
+	SpinLockAcquire(&deal->mutex);
+	if (!deal->exceeded && deal->nbegun < plan->nparts)
+		next = deal->nbegun++;
+	for (int i = 0; i < plan->nparts && next < 0; i++)
+	{
+		if ((!deal->exceeded || ((deal->searched >> i) & 1) != 0) &&
+			pg_atomic_read_u32(&deal->next_slice[i]) <
+			shpairs_slices((size_t) 1 << plan->parts[i].nbits))
+			next = i;
+	}
+	SpinLockRelease(&deal->mutex);
+	return next;
+}
+
+/*
+ * The keys have been divided by a part: is it searched?  It is if no more comparisons than
+ * for all pairs have been made with it.  From the first that is not, none is that has not
+ * been before.
+ */
+static bool
+is_searched(ShPairs *pairs, PartSearch *ps, ShPairsDeal *deal, int number, double all)
+{
+	uint64		bit = UINT64CONST(1) << number;
+	double		comparisons = 0;
+	bool		searched;
+
+	/* once it is known, it need not be counted again */
+	if ((deal->searched & bit) == 0)
+		comparisons = visit_cells(pairs, ps, 0, ps->a.nvalues, true);
+
+	SpinLockAcquire(&deal->mutex);
+	if ((deal->searched & bit) == 0)
+	{
+		deal->exceeded |= deal->compared + comparisons > all;
+		if (!deal->exceeded)
+			deal->searched |= bit;
+	}
+	searched = (deal->searched & bit) != 0;
+	SpinLockRelease(&deal->mutex);
+	return searched;
+}
+
+/*
+ * Search slices of a part until all have been taken.
+ */
+static void
+search_part(ShPairs *pairs, PartSearch *ps, ShPairsDeal *deal, const ShPairsParts *plan, int number)
+{
+	size_t		start;
+	size_t		end;
+
+	while (shpairs_take_slice(&deal->next_slice[number], ps->a.nvalues, &start, &end))
+	{
+		double		compared = pairs->compared;
+
+		(void) visit_cells(pairs, ps, start, end, false);
+		SpinLockAcquire(&deal->mutex);
+		deal->compared += pairs->compared - compared;
+		SpinLockRelease(&deal->mutex);
+		end_slice(pairs, plan, ps->a.nvalues, ps->depth);
+	}
+}
+
+/* Copy keys to the range of subdivided keys that begins at start. */
+static Range
+add_keys(ShPairs *pairs, size_t start, const ShPermuted *keys, size_t count)
+{
+	Range		range = {start, count};
+
+	for (size_t i = 0; i < count; i++)
+	{
+		if (i % COMPARE_MAX == 0)
+			CHECK_FOR_INTERRUPTS();
+		pairs->keys[start + i] = keys[i];
+		pairs->positions[start + i] = i;
+	}
+	return range;
+}
+
+/*
+ * Put the keys of one of the sets back in their order before they were divided.
+ */
+static void
+restore_order(ShPairs *pairs, Range range)
+{
+	ShPermuted *keys = pairs->keys + range.start;
+	uint32	   *positions = pairs->positions + range.start;
+
+	for (size_t i = 0; i < range.count; i++)
+	{
+		shcompat_check_at(i);
+		pairs->scratch_keys[positions[i]] = keys[i];
+	}
+	(void) add_keys(pairs, range.start, pairs->scratch_keys, range.count);
+}
+
+/*
+ * Compare all pairs, slice by slice: keys of a with all of b, or with each other and those
  * after them.
  */
 static void
-compare_slice(ShPairs *pairs, Range a, Range b, bool among, uint32 slice)
+compare_all_pairs(ShPairs *pairs, ShPairsDeal *deal, const ShPairsParts *plan, Range a, Range b,
+				  bool among, int depth)
 {
-	size_t		start = a.count * slice / SHPAIRS_SLICES;
-	size_t		end = a.count * (slice + 1) / SHPAIRS_SLICES;
-	Range		some = {a.start + start, end - start};
-	Range		after = {a.start + end, a.count - end};
+	size_t		start;
+	size_t		end;
 
-	if (among)
-		compare_all_keys(pairs, some, some, true);
-	compare_all_keys(pairs, some, among ? after : b, false);
-}
-
-/*
- * Take the first slice of a part that no process has begun, or, to help others, the next
- * slice of any if dividing the keys is worth while.  Returns SHPAIRS_SLICES if not.
- */
-static uint32
-take_slice(ShPairs *pairs, int number, double cost, double cost_of_dividing, bool help)
-{
-	pg_atomic_uint32 *next = &pairs->shared->next_slice[number];
-	uint32		none = 0;		/* or those that others have taken */
-
-	if (pg_atomic_compare_exchange_u32(next, &none, 1))
-		return 0;
-	if (!help || none >= SHPAIRS_SLICES ||
-		(cost - cost_of_dividing) * (SHPAIRS_SLICES - none) / SHPAIRS_SLICES <
-		WORTH_DIVIDING * cost_of_dividing)
-		return SHPAIRS_SLICES;
-	return pg_atomic_fetch_add_u32(next, 1);
-}
-
-/*
- * Search slices of a part, or of the comparison of all pairs, from one on that this process
- * has taken, until all have been taken.
- */
-static void
-search_slices(ShPairs *pairs, PartSearch *ps, const ShPairsParts *plan, int number, uint32 slice,
-			  Range a, Range b, bool among)
-{
-	pairs->nparts = number;
-	memcpy(pairs->parts, plan->parts, number * sizeof(ShPairsPart));
-	if (plan->nparts > 0)
-		begin_part(pairs, ps, &plan->parts[number], a, b, among, 0);
-	for (; slice < SHPAIRS_SLICES;
-		 slice = pg_atomic_fetch_add_u32(&pairs->shared->next_slice[number], 1))
+	while (shpairs_take_slice(&deal->next_slice[plan->nparts], a.count, &start, &end))
 	{
-		if (plan->nparts > 0)
-			(void) visit_some_cells(pairs, ps, ps->a.nvalues * slice / SHPAIRS_SLICES,
-									ps->a.nvalues * (slice + 1) / SHPAIRS_SLICES, false);
-		else
-			compare_slice(pairs, a, b, among, slice);
-		pairs->report(pairs->arg, 0);
+		Range		some = {a.start + start, end - start};
+		Range		after = {a.start + end, a.count - end};
+
+		if (among)
+			compare_all_keys(pairs, some, some, true);
+		compare_all_keys(pairs, some, among ? after : b, false);
+		end_slice(pairs, plan, a.count, depth);
 	}
-	if (plan->nparts > 0)
-		end_part(ps);
 }
 
-/*
- * Take part in a search that several processes share.  All have the same keys in the same
- * order, and so the same plan.  Each begins with a part that nobody else has, so that the
- * keys are divided by each part only once as long as there are such parts, and then helps
- * others.  Who has begun a part stays with it until all its slices have been taken, so none
- * is forgotten.
- *
- * A pair belongs to the first part whose radius it is within, and there to the lower one
- * of its values or, between two sets, to that of a.  So each is found in one slice.
- *
- * Unlike search(), this relies on the estimates of the plan: what its parts really
- * take would be known only when the keys have been divided by all of them.
- */
+/* The first parts of a plan have been searched, or are left, after parts of other plans. */
 static void
-search_with_others(ShPairs *pairs, PartSearch *ps, const ShPairsParts *plan, Range a, Range b,
-				   bool among)
+set_parts_before(ShPairs *pairs, int nothers, const ShPairsParts *plan, int count, uint64 searched)
 {
-	uint32		nparts = Max(plan->nparts, 1);
-	uint32		known = 0;
-	double		cost_of_dividing = plan->nparts == 0 ? 0 :
-		SHPAIRS_COST_OF_KEY * (double) (a.count + (among ? 0 : b.count));
-
-	if (!pg_atomic_compare_exchange_u32(&pairs->shared->nparts, &known, nparts) && known != nparts)
-		elog(ERROR, "processes have planned %u and %u parts", known, nparts);
-	for (int help = 0; help <= 1; help++)
-	{
-		for (uint32 i = 0; i < nparts; i++)
-		{
-			double		cost = plan->nparts == 0 ? plan->cost : plan->parts[i].cost;
-			uint32		slice = take_slice(pairs, i, cost, cost_of_dividing, help);
-
-			if (slice < SHPAIRS_SLICES)
-				search_slices(pairs, ps, plan, i, slice, a, b, among);
-		}
-	}
-	pairs->nparts = 0;
+	pairs->nparts = nothers + count;
+	memcpy(pairs->parts + nothers, plan->parts, count * sizeof(ShPairsPart));
+	for (int i = 0; i < count; i++)
+		pairs->parts[nothers + i].left = ((searched >> i) & 1) == 0;
 }
 
 /*
- * Search by the parts of a plan.
+ * Search by the parts of a plan, as one of several processes if the search is shared.
  *
- * Whatever the keys are, at most twice as many comparisons are made as for
+ * Who has begun a part stays with it until all its slices have been taken, so none is
+ * forgotten.  Within a part, a pair belongs to the lower one of its values or, between two
+ * sets, to that of a.  So each is found in one slice.
+ *
+ * Whatever the keys are, one process makes at most twice as many comparisons as for
  * comparing all pairs.  Before a part is searched, its comparisons are
- * counted.  If there are too many, the pairs that no part has found so far are
- * found by comparing all pairs.
+ * counted.  If there are too many, the pairs that belong to none of the parts that are
+ * searched are found by comparing all pairs.
  */
 static void
 search_by_parts(ShPairs *pairs, PartSearch *ps, const ShPairsParts *plan, Range a, Range b,
 				bool among, int depth)
 {
 	double		all = (double) a.count * b.count / (among ? 2 : 1);
-	double		compared = pairs->compared;
-	int			nparts = pairs->nparts;
-	bool		each = plan->nparts == 0;	/* compare all pairs */
-	double		spent = 0;
+	int			nothers = pairs->nparts;
+	int			part;
+	bool		exceeded;
+	uint64		searched;
+	ShPairsDeal own;
+	ShPairsDeal *deal = depth == 0 && pairs->deal != NULL ? pairs->deal : &own;
 
-	for (int i = 0; !each && i < plan->nparts; i++)
+	if (deal == &own)
+		shpairs_init_deal(deal);
+	while ((part = next_part(deal, plan)) >= 0)
 	{
-		const ShPairsPart *part = &plan->parts[i];
-		double		end = spent + part->cost;
-		double		comparisons;
-
-		begin_part(pairs, ps, part, a, b, among, depth);
-		comparisons = visit_cells(pairs, ps, true);
-		each = pairs->compared - compared + comparisons > all;
-		if (!each)
-		{
-			if (depth == 0)
-				begin_stretch(pairs, spent / plan->cost, end / plan->cost, comparisons);
-			visit_cells(pairs, ps, false);
-			spent = end;
-			pairs->parts[pairs->nparts++] = *part;
-		}
+		set_parts_before(pairs, nothers, plan, part, PG_UINT64_MAX);
+		begin_part(pairs, ps, &plan->parts[part], a, b, among, depth);
+		if (is_searched(pairs, ps, deal, part, all))
+			search_part(pairs, ps, deal, plan, part);
 		end_part(ps);
 	}
-	if (each)
+	SpinLockAcquire(&deal->mutex);
+	exceeded = deal->exceeded;
+	searched = deal->searched;
+	SpinLockRelease(&deal->mutex);
+	if (plan->nparts == 0 || exceeded)
 	{
-		if (depth == 0)
-			begin_stretch(pairs, spent / plan->cost, 1, all);
-		compare_all_keys(pairs, a, b, among);
+		set_parts_before(pairs, nothers, plan, plan->nparts, searched);
+		/* other processes, which take slices as well, have divided them by other parts */
+		if (deal != &own)
+			restore_order(pairs, a);
+		compare_all_pairs(pairs, deal, plan, a, b, among, depth);
 	}
-	pairs->nparts = nparts;
-}
-
-/*
- * Take all slices of a search that is not divided, as of a single part.  Returns false if
- * another process has taken them.  All processes see the same keys, so none divides them.
- */
-static bool
-take_whole(ShPairs *pairs)
-{
-	uint32		none = 0;
-
-	if (pairs->shared == NULL)
-		return true;
-	(void) pg_atomic_compare_exchange_u32(&pairs->shared->nparts, &none, 1);
-	return pg_atomic_fetch_add_u32(&pairs->shared->next_slice[0], SHPAIRS_SLICES) == 0;
+	pairs->nparts = nothers;
 }
 
 /*
@@ -592,21 +750,14 @@ search(ShPairs *pairs, Range a, Range b, bool among, int depth)
 	CHECK_FOR_INTERRUPTS();
 	varying = varying_bits(&sets, &ndiffering);
 	if (ndiffering > pairs->distance)
-	{
-		if (depth == 0)
-			(void) take_whole(pairs);
 		return;
-	}
 	plan = palloc(sizeof(ShPairsParts));
 	plan->nparts = 0;
 	plan->cost = shpairs_comparisons(&sets);
 	if (plan->cost > COMPARE_MAX && depth < SHPAIRS_MAX_DEPTH)
 		shpairs_plan_parts(plan, &sets, varying, pairs->distance - ndiffering);
 	ps = palloc(sizeof(PartSearch));
-	if (depth == 0 && pairs->shared != NULL)
-		search_with_others(pairs, ps, plan, a, b, among);
-	else
-		search_by_parts(pairs, ps, plan, a, b, among, depth);
+	search_by_parts(pairs, ps, plan, a, b, among, depth);
 	pfree(ps);
 	pfree(plan);
 }
@@ -636,27 +787,11 @@ enlarge(ShPairs *pairs, size_t count)
 	pairs->capacity = count;
 }
 
-/* Copy keys to the range of subdivided keys that begins at start. */
-static Range
-add_keys(ShPairs *pairs, size_t start, const ShPermuted *keys, size_t count)
-{
-	Range		range = {start, count};
-
-	for (size_t i = 0; i < count; i++)
-	{
-		if (i % COMPARE_MAX == 0)
-			CHECK_FOR_INTERRUPTS();
-		pairs->keys[start + i] = keys[i];
-		pairs->positions[start + i] = i;
-	}
-	return range;
-}
-
 /*
  * Find the keys that are in both of two sets.
  */
 static void
-find_equal(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b)
+find_equal(ShPairs *pairs, const Keys *a, const Keys *b)
 {
 	size_t		j = 0;
 
@@ -670,22 +805,8 @@ find_equal(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b)
 				CHECK_FOR_INTERRUPTS();
 		}
 		if (j < b->count && b->keys[j] == a->keys[i])
-			shpairs_found(pairs, a, b, i, j);
+			add_found(pairs, a, b, i, j);
 	}
-}
-
-/*
- * Compare a few keys, or find equal ones.
- */
-static void
-find_directly(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b, bool among)
-{
-	if (among)
-		shpairs_compare_among(pairs, a);
-	else if (pairs->distance == 0)
-		find_equal(pairs, a, b);
-	else
-		shpairs_compare_product(pairs, a, b);
 }
 
 /*
@@ -699,21 +820,22 @@ void
 shpairs_find_pairs(ShPairs *pairs, const ShPermuted *a, size_t na, const ShPermuted *b, size_t nb)
 {
 	bool		among = a == b;
-	ShPairsKeys keys_a = {a, NULL, NULL, na, false};
-	ShPairsKeys keys_b = {b, NULL, NULL, nb, true};
+	Keys		keys_a = {a, NULL, NULL, na, false};
+	Keys		keys_b = {b, NULL, NULL, nb, true};
 	double		comparisons = (double) na * nb / (among ? 2 : 1);
 
 	if (among && pairs->distance == 0)
-	{
-		(void) take_whole(pairs);
 		return;
-	}
-	begin_stretch(pairs, 0, 1, comparisons);
 	if (pairs->distance == 0 || comparisons <= COMPARE_MAX ||
-		(!among && Min(na, nb) <= SHPAIRS_FEW_KEYS))
+		(!among && Min(na, nb) <= FEW_KEYS))
 	{
-		if (take_whole(pairs))
-			find_directly(pairs, &keys_a, &keys_b, among);
+		/* as a single slice; all processes see the same keys, so none divides them */
+		if (pairs->deal != NULL && pg_atomic_fetch_add_u32(&pairs->deal->next_slice[0], 1) > 0)
+			return;
+		if (pairs->distance == 0)
+			find_equal(pairs, &keys_a, &keys_b);
+		else
+			compare_sets(pairs, &keys_a, among ? &keys_a : &keys_b);
 	}
 	else
 	{

@@ -9,37 +9,113 @@
 #ifndef SIMHASH_PAIRS_PAIRS_H
 #define SIMHASH_PAIRS_PAIRS_H
 
+#include "miscadmin.h"
 #include "port/atomics.h"
 #include "port/pg_bitutils.h"
+#include "storage/spin.h"
 
 #include "bits/scheme.h"
 #include "index/sort.h"
 #include "pairs/parts.h"
 
-/* called with the positions of each pair found */
-typedef void (*ShPairsFoundFunction) (void *arg, size_t i, size_t j);
+/* key i of the first set and key j of the second are a pair */
+typedef struct ShPairsHit
+{
+	uint32		i;
+	uint32		j;
+} ShPairsHit;
 
-/* called now and then with the fraction of the work that is done, 0..1 */
-typedef void (*ShPairsReportFunction) (void *arg, double fraction);
-
-/* into how many slices several processes divide the search by a part */
-#define SHPAIRS_SLICES		64
+#define SHPAIRS_MAX_HITS	4096
 
 /*
- * A search that several processes share, in shared memory.  These numbers deal out
- * slices and need not order anything else: the keys are there before, and what is found
- * comes through queues, which have barriers of their own.
+ * Called with at most SHPAIRS_MAX_HITS pairs.  In a long search it is called now and then,
+ * with none if none have been found.
  */
-typedef struct ShPairsShared
-{
-	pg_atomic_uint32 nparts;	/* 0: not known yet; 1 if it is not divided */
-	pg_atomic_uint32 next_slice[SHBITS_WIDTH];	/* of each part; beyond the
-												 * last if all are taken */
+typedef void (*ShPairsHitsFunction) (void *arg, const ShPairsHit *hits, size_t count);
 
-	/* of one of several words (bucket_search.c): has any process begun it? */
-	pg_atomic_flag begun;
-	pg_atomic_uint32 next_keys; /* slice of keys that are compared one by one */
-} ShPairsShared;
+/* what has been found and not yet been passed on */
+typedef struct ShPairsHits
+{
+	ShPairsHitsFunction pass;
+	void	   *arg;
+	size_t		count;
+	ShPairsHit	hits[SHPAIRS_MAX_HITS];
+} ShPairsHits;
+
+static inline void
+shpairs_pass_hits(ShPairsHits *hits)
+{
+	size_t		count = hits->count;
+
+	CHECK_FOR_INTERRUPTS();
+	hits->count = 0;
+	hits->pass(hits->arg, hits->hits, count);
+}
+
+static inline void
+shpairs_add_hit(ShPairsHits *hits, size_t i, size_t j)
+{
+	hits->hits[hits->count++] = (ShPairsHit)
+	{
+		(uint32) i, (uint32) j
+	};
+	if (unlikely(hits->count == SHPAIRS_MAX_HITS))
+		shpairs_pass_hits(hits);
+}
+
+/*
+ * Whatever takes long is dealt out in slices, to one process or to several: at most so
+ * many, and each of so many things or more.
+ */
+#define SHPAIRS_MAX_SLICES	1024
+#define SHPAIRS_SLICE		64
+
+static inline uint32
+shpairs_slices(size_t count)
+{
+	return Max(Min(count / SHPAIRS_SLICE, SHPAIRS_MAX_SLICES), 1);
+}
+
+/*
+ * Take the next of so many things: from *start to *end.  Returns false if there are no more.
+ */
+static inline bool
+shpairs_take_slice(pg_atomic_uint32 *next, size_t count, size_t *start, size_t *end)
+{
+	uint32		nslices = shpairs_slices(count);
+	uint32		slice = pg_atomic_fetch_add_u32(next, 1);
+
+	if (slice >= nslices)
+		return false;
+	/* the kernels compare so many keys together */
+	*start = TYPEALIGN_DOWN(SHPAIRS_SLICE, (uint64) count * slice / nslices);
+	*end = slice + 1 == nslices ? count :
+		TYPEALIGN_DOWN(SHPAIRS_SLICE, (uint64) count * (slice + 1) / nslices);
+	return true;
+}
+
+/*
+ * What of a search has been dealt out, to one process or, in shared memory, to several.  The
+ * keys are there before, and what is found comes through queues.
+ */
+typedef struct ShPairsDeal
+{
+	slock_t		mutex;			/* of these five */
+	double		done;			/* the fraction of all */
+	int			nbegun;			/* parts, the first ones */
+	uint64		searched;		/* a bit for each of those that are searched, */
+	double		compared;		/* comparisons that these have taken */
+	bool		exceeded;		/* the pairs of all other parts are found by
+								 * comparing all */
+
+	/* slices of each part, and of the comparison of all pairs */
+	pg_atomic_uint32 next_slice[SHBITS_WIDTH + 1];
+
+	/* of one of several words (bucket_search.c) */
+	pg_atomic_flag word_begun;
+	pg_atomic_flag word_done;
+	pg_atomic_uint32 next_keys; /* that are compared one by one */
+} ShPairsDeal;
 
 /* the most levels to which parts are subdivided */
 #define SHPAIRS_MAX_DEPTH	4
@@ -47,32 +123,26 @@ typedef struct ShPairsShared
 typedef struct ShPairs
 {
 	int			distance;
-	ShPairsFoundFunction found;
-	ShPairsReportFunction report;
-	void	   *arg;
+	ShPairsHits *hits;
 
 	/* pairs whose keys agree in all bits of one of these are not found */
 	int			nmasks;
 	uint64		masks[SHBITS_MAX_TABLES];
 
-	/* nor are those that differ in at most the radius of one of these */
+	/*
+	 * nor are those that differ in at most the radius of one of these, unless
+	 * the first of them is left
+	 */
 	int			nparts;
 	ShPairsPart parts[SHPAIRS_MAX_DEPTH * SHBITS_WIDTH];
 
 	/* keys that are subdivided: first those of the first set */
 	MemoryContext context;
 	size_t		first_set;		/* how many these are */
-	double		compared;		/* comparisons made */
-
-	/*
-	 * how far the current part is, and which stretch of the whole search it
-	 * is
-	 */
-	double		done;			/* comparisons */
-	double		needed;
-	double		reported;		/* how many had been made at the last report */
-	double		stretch_start;	/* as fractions of 1 */
-	double		stretch_size;
+	double		compared;		/* comparisons made, */
+	double		compared_before;	/* and when hits were last passed on */
+	double		done;			/* the fraction of all, if it is not shared */
+	double		share;			/* and that of one search */
 
 	size_t		capacity;
 	ShPermuted *keys;
@@ -80,68 +150,20 @@ typedef struct ShPairs
 	ShPermuted *scratch_keys;
 	uint32	   *scratch_positions;
 	ShPairsPartBits bits;
-	ShPairsShared *shared;		/* with other processes, or NULL */
+	ShPairsDeal *deal;			/* with other processes, or NULL */
 } ShPairs;
 
-/*
- * up to this many keys of one set are compared with the other set one by one
- */
-#define SHPAIRS_FEW_KEYS		4
-
-/*
- * Some keys to compare.  The position of key i, as known to callers, is
- * positions[i] or, if the key is a copy, positions[i + moved[i]], modulo 2^32.
- * Without positions[] it is i.
- */
-typedef struct ShPairsKeys
-{
-	const ShPermuted *keys;
-	const uint32 *positions;
-	const uint32 *moved;
-	size_t		count;
-	bool		second;			/* belongs to the second of two sets */
-} ShPairsKeys;
-
-extern void shpairs_compare_among(ShPairs *pairs, const ShPairsKeys *keys);
-extern void shpairs_compare_product(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b);
-
-/*
- * Has a pair that differs in these bits been found before?
- */
-static inline bool
-shpairs_found_before(const ShPairs *pairs, uint64 difference)
-{
-	for (int i = 0; i < pairs->nmasks; i++)
-	{
-		if ((difference & pairs->masks[i]) == 0)
-			return true;
-	}
-	for (int i = 0; i < pairs->nparts; i++)
-	{
-		if (pg_popcount64(difference & pairs->parts[i].mask) <= pairs->parts[i].radius)
-			return true;
-	}
-	return false;
-}
-
-static inline size_t
-shpairs_position(const ShPairsKeys *keys, size_t i)
-{
-	if (keys->moved != NULL)
-		i = (uint32) i + keys->moved[i];
-	return keys->positions == NULL ? i : keys->positions[i];
-}
-
-/* key i of a and key j of b are within the distance */
 static inline void
-shpairs_found(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b, size_t i, size_t j)
+shpairs_add_done(ShPairs *pairs, double fraction)
 {
-	if (shpairs_found_before(pairs, a->keys[i] ^ b->keys[j]))
-		return;
-	if (a->second)
-		pairs->found(pairs->arg, shpairs_position(b, j), shpairs_position(a, i));
+	if (pairs->deal != NULL)
+	{
+		SpinLockAcquire(&pairs->deal->mutex);
+		pairs->deal->done += fraction;
+		SpinLockRelease(&pairs->deal->mutex);
+	}
 	else
-		pairs->found(pairs->arg, shpairs_position(a, i), shpairs_position(b, j));
+		pairs->done += fraction;
 }
 
 /* most keys of a set that can be searched */
@@ -161,9 +183,8 @@ shpairs_search_bytes(int nwords)
 	return SHPAIRS_BYTES_PER_KEY + (nwords > 1 ? SHPAIRS_BYTES_TO_SORT : 0);
 }
 
-extern void shpairs_init(ShPairs *pairs, int distance,
-						 ShPairsFoundFunction found, ShPairsReportFunction report,
-						 void *arg);
+extern void shpairs_init_deal(ShPairsDeal *deal);
+extern void shpairs_init(ShPairs *pairs, int distance, ShPairsHits *hits, MemoryContext context);
 extern void shpairs_find_pairs(ShPairs *pairs, const ShPermuted *a, size_t na,
 							   const ShPermuted *b, size_t nb);
 

@@ -29,6 +29,7 @@ typedef struct ShPairsPart
 	int			nbits;			/* of mask, 1..SHPAIRS_MAX_PART_BITS */
 	int			radius;
 	double		cost;			/* estimated, in comparisons */
+	bool		left;			/* for the comparison of all pairs */
 } ShPairsPart;
 
 /*

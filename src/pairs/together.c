@@ -5,8 +5,8 @@
  *
  * The leader has read the fingerprints and planned the search.  It copies them to
  * shared memory, and all processes search them in the same way (bucket_search.c).
- * Workers send the numbers of keys that are pairs, and nothing else: rows, values and
- * results are the leader's.
+ * Workers send the numbers of keys that are pairs, as they are passed on in one process,
+ * and nothing else: rows, values and results are the leader's.
  *
  * Parallel mode lasts for the search of a bucket.
  *
@@ -50,9 +50,6 @@
 #define MIN_QUEUE_SIZE		(1024 * 1024)
 #define QUEUES_SIZE			Min(16 * 1024 * 1024, maintenance_work_mem * 128.0)
 
-/* so many pairs are sent at once */
-#define PAIRS_PER_MESSAGE	1024
-
 /*
  * The most bytes of values.  Where shared memory for them is not to be had, the server
  * takes that of the leader, which has a limit.
@@ -61,13 +58,6 @@
 
 /* words of values that are copied between two checks for interrupts */
 #define COPIED_TOGETHER		0x100000
-
-/* two keys, by their numbers in the sets that are searched */
-typedef struct FoundPair
-{
-	uint32		i;
-	uint32		j;
-} FoundPair;
 
 /* what the processes share */
 typedef struct Shared
@@ -85,24 +75,16 @@ typedef struct Shared
 	uint64		masks[SHBITS_MAX_TABLES];
 	Size		queue_size;		/* of each worker's queue */
 
-	ShPairsShared words[SHPAIRS_MAX_WORDS]; /* of the plan */
+	ShPairsDeal deals[SHPAIRS_MAX_WORDS];	/* of the words of the plan */
 	uint64		values[FLEXIBLE_ARRAY_MEMBER];	/* of a, and of b unless among */
 } Shared;
-
-/* in a worker */
-typedef struct Worker
-{
-	shm_mq_handle *queue;
-	int			npairs;
-	FoundPair	pairs[PAIRS_PER_MESSAGE];
-} Worker;
 
 /* in the leader */
 typedef struct Leader
 {
 	ShPairsSearch *search;
-	ShPairsReportFunction report;	/* that of the search, with its argument */
-	void	   *report_arg;
+	ShPairsHitsFunction pass;	/* that of the search, with its argument */
+	void	   *arg;
 	ParallelContext *context;
 	Shared	   *shared;
 	int			nqueues;		/* that are not at their end, */
@@ -113,39 +95,17 @@ typedef struct Leader
 PGDLLEXPORT void shpairs_worker(dsm_segment *seg, shm_toc *toc);
 
 /*
- * Send what has been found.  If the leader does not listen any more, the transaction is
- * about to be aborted.
+ * ShPairsSearch.hits.pass, in a worker: send them.  If the leader does not listen any
+ * more, the transaction is about to be aborted.
  */
 static void
-send_pairs(Worker *worker)
+send_hits(void *queue, const ShPairsHit *hits, size_t count)
 {
-	if (worker->npairs > 0 &&
-		shm_mq_send(worker->queue, worker->npairs * sizeof(FoundPair), worker->pairs, false,
-					true) == SHM_MQ_DETACHED)
+	if (count > 0 &&
+		shm_mq_send(queue, count * sizeof(ShPairsHit), hits, false, true) == SHM_MQ_DETACHED)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the leader of a parallel search has gone")));
-	worker->npairs = 0;
-}
-
-/* ShPairsSearch.found, in a worker */
-static void
-send_pair(void *arg, size_t i, size_t j)
-{
-	Worker	   *worker = arg;
-
-	worker->pairs[worker->npairs++] = (FoundPair)
-	{
-		i, j
-	};
-	if (worker->npairs == PAIRS_PER_MESSAGE)
-		send_pairs(worker);
-}
-
-/* ShPairsSearch.report, in a worker */
-static void
-report_nothing(void *arg, double fraction)
-{
 }
 
 /* queues follow each other */
@@ -155,26 +115,16 @@ queue_of(const Shared *shared, char *queues, int worker)
 	return (shm_mq *) (queues + worker * shared->queue_size);
 }
 
-static Worker *
+static shm_mq_handle *
 begin_worker(dsm_segment *seg, shm_toc *toc, const Shared *shared)
 {
-	Worker	   *worker = palloc(sizeof(Worker));
 	shm_mq	   *queue = queue_of(shared, shm_toc_lookup(toc, KEY_QUEUES, false),
 								 ParallelWorkerNumber);
 
 	debug_query_string = shm_toc_lookup(toc, KEY_QUERY_TEXT, true);
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
 	shm_mq_set_sender(queue, MyProc);
-	worker->queue = shm_mq_attach(queue, seg, NULL);
-	worker->npairs = 0;
-	return worker;
-}
-
-static void
-end_worker(Worker *worker)
-{
-	send_pairs(worker);
-	shm_mq_detach(worker->queue);
+	return shm_mq_attach(queue, seg, NULL);
 }
 
 /*
@@ -185,19 +135,20 @@ shpairs_worker(dsm_segment *seg, shm_toc *toc)
 {
 	Shared	   *shared = shidx_of_this_build(shm_toc_lookup(toc, KEY_SHARED, false));
 	int			nwords = shbits_nparts(shared->width);
-	Worker	   *worker = begin_worker(seg, toc, shared);
+	shm_mq_handle *queue = begin_worker(seg, toc, shared);
 	ShPairsSearch *search = palloc(sizeof(ShPairsSearch));
 	ShPairsBucket a = {.nwords = nwords,.nkeys = shared->na,.values = shared->values};
 	ShPairsBucket b = {.nwords = nwords,.nkeys = shared->nb,.values = shared->values + shared->na * nwords};
 
-	shpairs_search_init(search, shared->width, shared->distance, send_pair, report_nothing, worker);
-	shpairs_search_set(search, &a, shared->among ? &a : &b);
+	shpairs_search_init(search, shared->width, shared->distance, send_hits, queue);
+	search->sets.a = &a;
+	search->sets.b = shared->among ? &a : &b;
 	search->plan = shared->plan;
 	search->pairs.nmasks = shared->nmasks;
 	memcpy(search->pairs.masks, shared->masks, sizeof(shared->masks));
-	search->shared = shared->words;
+	search->deals = shared->deals;
 	shpairs_search_planned(search);
-	end_worker(worker);
+	shm_mq_detach(queue);
 }
 
 /* a queue is at its end */
@@ -215,7 +166,7 @@ move_to_end(Leader *leader, int number)
  * there are, 0 if there is no message now.
  */
 static size_t
-receive_message(Leader *leader, const FoundPair **pairs)
+receive_message(Leader *leader, const ShPairsHit **hits)
 {
 	int			empty = 0;
 
@@ -228,8 +179,8 @@ receive_message(Leader *leader, const FoundPair **pairs)
 		switch (shm_mq_receive(leader->queues[number], &size, &message, true))
 		{
 			case SHM_MQ_SUCCESS:
-				*pairs = message;
-				return size / sizeof(FoundPair);
+				*hits = message;
+				return size / sizeof(ShPairsHit);
 			case SHM_MQ_DETACHED:
 				move_to_end(leader, number);
 				empty = 0;
@@ -244,31 +195,51 @@ receive_message(Leader *leader, const FoundPair **pairs)
 }
 
 /*
+ * Set how far all processes are, so that this is reported when hits are passed on.
+ */
+static void
+sum_done(Leader *leader)
+{
+	double		done = 0;
+
+	for (int word = 0; word < SHPAIRS_MAX_WORDS; word++)
+	{
+		ShPairsDeal *deal = &leader->shared->deals[word];
+
+		SpinLockAcquire(&deal->mutex);
+		done += deal->done;
+		SpinLockRelease(&deal->mutex);
+	}
+	leader->search->pairs.done = done;
+}
+
+/*
  * Pass on what workers have found so far.  They may find pairs faster than they are passed
  * on, so this may last until they have ended.
  */
 static void
 receive(Leader *leader)
 {
-	const FoundPair *pairs;
+	const ShPairsHit *hits;
 	size_t		count;
 
-	while ((count = receive_message(leader, &pairs)) > 0)
+	while ((count = receive_message(leader, &hits)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (size_t k = 0; k < count; k++)
-			leader->search->found(leader->search->arg, pairs[k].i, pairs[k].j);
+		sum_done(leader);
+		leader->pass(leader->arg, hits, count);
 	}
+	sum_done(leader);
 }
 
-/* ShPairsSearch.report, in the leader */
+/* ShPairsSearch.hits.pass, in the leader */
 static void
-receive_and_report(void *arg, double fraction)
+receive_and_pass(void *arg, const ShPairsHit *hits, size_t count)
 {
 	Leader	   *leader = arg;
 
 	receive(leader);
-	leader->report(leader->report_arg, fraction);
+	leader->pass(leader->arg, hits, count);
 }
 
 static void
@@ -299,13 +270,7 @@ fill_shared(Shared *shared, const ShPairsSearch *search)
 	shared->nmasks = sets->nwords == 1 ? search->pairs.nmasks : 0;
 	memcpy(shared->masks, search->pairs.masks, shared->nmasks * sizeof(uint64));
 	for (int word = 0; word < SHPAIRS_MAX_WORDS; word++)
-	{
-		pg_atomic_init_u32(&shared->words[word].nparts, 0);
-		for (int part = 0; part < SHBITS_WIDTH; part++)
-			pg_atomic_init_u32(&shared->words[word].next_slice[part], 0);
-		pg_atomic_init_flag(&shared->words[word].begun);
-		pg_atomic_init_u32(&shared->words[word].next_keys, 0);
-	}
+		shpairs_init_deal(&shared->deals[word]);
 	copy_values(sets->a, shared->values);
 	if (!shared->among)
 		copy_values(sets->b, shared->values + shared->na * sets->nwords);
@@ -315,20 +280,6 @@ static Size
 size_of_values(const ShPairsSets *sets)
 {
 	return shpairs_count_keys(sets) * sets->nwords * sizeof(uint64);
-}
-
-/*
- * How many workers could take part: each should have something to do that is worth
- * sorting or dividing the keys.
- */
-static int
-workers_of_use(const ShPairsSearch *search, int workers)
-{
-	double		shares = search->plan.cost / Max(search->plan.cost_of_helping, 1);
-
-	if (min_parallel_index_scan_size == 0 && shares >= 1)
-		return workers;
-	return (int) Min(workers, shares - 1);
 }
 
 /* is a search so long that workers should take part?  Others take some 20 ms. */
@@ -472,8 +423,8 @@ begin_together(Leader *leader, ShPairsSearch *search, int wanted)
 }
 
 /*
- * Find the pairs of a planned search with up to so many workers, if there is memory and
- * work for them.  Returns false, without having found any pair, if not.  If there are none
+ * Find the pairs of a planned search with up to so many workers, if there is memory
+ * for them.  Returns false, without having found any pair, if not.  If there are none
  * to be had, *workers is set to 0, so that the next search does not try.
  *
  * Enters parallel mode, and leaves it.
@@ -481,7 +432,7 @@ begin_together(Leader *leader, ShPairsSearch *search, int wanted)
 static bool
 search_together(ShPairsSearch *search, int *workers)
 {
-	int			wanted = workers_of_use(search, workers_with_memory(&search->sets, *workers));
+	int			wanted = workers_with_memory(&search->sets, *workers);
 	Leader		leader;
 
 	if (wanted <= 0)
@@ -491,27 +442,27 @@ search_together(ShPairsSearch *search, int *workers)
 		*workers = 0;
 		return false;
 	}
-	search->shared = leader.shared->words;
 	leader.search = search;
-	leader.report = search->report;
-	leader.report_arg = search->report_arg;
-	search->report = receive_and_report;
-	search->report_arg = &leader;
+	leader.pass = search->hits.pass;
+	leader.arg = search->hits.arg;
+	search->deals = leader.shared->deals;
+	search->hits.pass = receive_and_pass;
+	search->hits.arg = &leader;
 	if (parallel_leader_participation)
 		shpairs_search_planned(search);
-	while (leader.nqueues > 0)
+	for (;;)
 	{
-		shpairs_search_report(search);
-		if (leader.nqueues > 0)
-		{
-			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0,
-							 WAIT_EVENT_EXECUTE_GATHER);
-			ResetLatch(MyLatch);
-		}
+		receive(&leader);
+		if (leader.nqueues == 0)
+			break;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0,
+						 WAIT_EVENT_EXECUTE_GATHER);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
 	}
-	search->report = leader.report;
-	search->report_arg = leader.report_arg;
-	search->shared = NULL;
+	search->hits.pass = leader.pass;
+	search->hits.arg = leader.arg;
+	search->deals = NULL;
 	WaitForParallelWorkersToFinish(leader.context);
 	end_together(&leader);
 	return true;
@@ -519,12 +470,13 @@ search_together(ShPairsSearch *search, int *workers)
 
 /*
  * Find the pairs among bucket a, or of a key of a and one of b, with up to so many
- * workers.  Each is passed to what shpairs_search_init was given, once.
+ * workers.  Each is passed on once.
  */
 void
 shpairs_search(ShPairsSearch *search, const ShPairsBucket *a, const ShPairsBucket *b, int *workers)
 {
-	shpairs_search_set(search, a, b);
+	search->sets.a = a;
+	search->sets.b = b;
 	if (*workers > 0 || search->sets.nwords > 1)
 	{
 		shpairs_plan_words(&search->plan, &search->sets);

@@ -174,6 +174,8 @@ set_masks(const ShPairsWalks *walks)
 }
 
 /*
+ * Report the entries that are done, with a fraction of the current buckets.
+ *
  * Entries that are skipped without being read are not counted, but mostly on
  * one side only, that with more of them.  So the walk is as far as the side
  * that is further.
@@ -186,8 +188,7 @@ shpairs_walks_report(ShPairsWalks *walks, double fraction)
 	double		furthest = 0;
 
 	if (walks->chunks != NULL)
-		fraction = Max(shpairs_chunks_done(walks->chunks, fraction), SHPAIRS_DIVIDING);
-	fraction = SHPAIRS_READING + fraction * (1 - SHPAIRS_READING);
+		fraction = shpairs_chunks_done(walks->chunks, fraction);
 	for (int i = 0; i < walks->nsides; i++)
 	{
 		const Reader *reader = &walks->readers[i];
@@ -468,7 +469,7 @@ divide_buckets(ShPairsWalks *walks)
 								  walks->sink);
 	for (int i = 0; i < nsides; i++)
 		add_to_chunks(&walks->readers[i], chunks, i);
-	shpairs_chunks_divide(chunks, walks->inputs[0].progress);
+	shpairs_chunks_divide(chunks);
 	walks->chunks = chunks;
 }
 

@@ -10,6 +10,8 @@
  */
 #include "unit.h"
 
+#include "common/pg_prng.h"
+
 #include "bits/hamming_ball.h"
 #include "bits/distance.h"
 #include "miscadmin.h"
@@ -31,6 +33,7 @@ static uint64 many[MANY_KEYS];
 static uint64 more[MANY_KEYS];
 
 static ShPairs pairs;
+static ShPairsHits hits;
 
 /* what was found, of which a pair is a bit */
 static uint8 seen[(size_t) MAX_KEYS * MAX_KEYS];
@@ -107,13 +110,29 @@ make_keys(Shape shape, uint64 *keys, size_t count)
 }
 
 static void
-found_pair(void *arg, size_t i, size_t j)
+see_pair(size_t i, size_t j)
 {
 	uint8	   *place = &seen[i * MAX_KEYS + j];
 
 	twice |= *place != 0;
 	*place = 1;
 	nfound++;
+}
+
+/* what is passed on is within limits, and so is what has been done */
+static void
+check_pass(size_t count)
+{
+	decreased |= count > SHPAIRS_MAX_HITS || pairs.done < reported || pairs.done > 1.000001;
+	reported = pairs.done;
+}
+
+static void
+see_pairs(void *arg, const ShPairsHit *passed, size_t count)
+{
+	check_pass(count);
+	for (size_t k = 0; k < count; k++)
+		see_pair(passed[k].i, passed[k].j);
 }
 
 /* of many and of more, or of many again; their sum tells which pairs these are */
@@ -131,36 +150,43 @@ pair_number(uint64 a, uint64 b, bool among)
 }
 
 static void
-sum_pair(void *arg, size_t i, size_t j)
+sum_pairs(void *arg, const ShPairsHit *passed, size_t count)
 {
 	bool		among = arg == many;
 
-	nfound++;
-	pair_sum += pair_number(many[i], among ? many[j] : more[j], among);
+	check_pass(count);
+	for (size_t k = 0; k < count; k++)
+	{
+		uint64		other = among ? many[passed[k].j] : more[passed[k].j];
+
+		pair_sum += pair_number(many[passed[k].i], other, among);
+	}
+	nfound += count;
 }
 
 static void
-count_pair(void *arg, size_t i, size_t j)
+count_pairs(void *arg, const ShPairsHit *passed, size_t count)
 {
-	nfound++;
+	nfound += count;
 }
 
 static void
-report_part(void *arg, double part)
+start(ShPairsHitsFunction pass, int distance)
 {
-	decreased |= part < reported || part > 1.000001;
-	reported = part;
-}
-
-static void
-start(ShPairsFoundFunction found, int distance)
-{
-	shpairs_init(&pairs, distance, found, report_part, NULL);
+	hits.pass = pass;
+	shpairs_init(&pairs, distance, &hits, NULL);
 	memset(seen, 0, sizeof(seen));
 	nfound = 0;
 	twice = false;
 	reported = 0;
 	decreased = false;
+}
+
+static void
+find_pairs(const uint64 *a, size_t na, const uint64 *b, size_t nb)
+{
+	shpairs_find_pairs(&pairs, a, na, b, nb);
+	shpairs_pass_hits(&hits);
 }
 
 static void
@@ -201,12 +227,12 @@ pairs_are_right(const uint64 *a, size_t na, const uint64 *b, size_t nb, int dist
 	size_t		expected = 0;
 	bool		right;
 
-	start(found_pair, distance);
+	start(see_pairs, distance);
 	add_masks(nmasks);
 	if (b == NULL)
-		shpairs_find_pairs(&pairs, a, na, a, na);
+		find_pairs(a, na, a, na);
 	else
-		shpairs_find_pairs(&pairs, a, na, b, nb);
+		find_pairs(a, na, b, nb);
 	right = pairs.nmasks == nmasks;
 	for (size_t i = 0; i < na; i++)
 	{
@@ -278,37 +304,25 @@ test_one_and_many(void)
 	for (size_t i = 0; i < MANY_KEYS; i++)
 		expected += shbits_distance(one, many[i]) <= 12;
 
-	start(count_pair, 12);
-	shpairs_find_pairs(&pairs, &one, 1, many, MANY_KEYS);
+	start(count_pairs, 12);
+	find_pairs(&one, 1, many, MANY_KEYS);
 	right &= nfound == expected && pairs.capacity == 0;
-	start(count_pair, 12);
-	shpairs_find_pairs(&pairs, many, MANY_KEYS, &one, 1);
+	start(count_pairs, 12);
+	find_pairs(many, MANY_KEYS, &one, 1);
 	right &= nfound == expected && pairs.capacity == 0;
 	report(right, "one key and a million", "pairs between two sets, without memory");
 }
 
 /*
- * Do large sets have the pairs that comparing each with each finds?  Sets the
- * fraction of all comparisons that were made.
+ * Have the pairs of large sets been found that comparing each with each finds?
  */
 static bool
-large_set_is_right(size_t na, size_t nb, bool among, int distance, double *fraction)
+large_set_was_found(size_t na, size_t nb, bool among, int distance)
 {
 	static uint16 places[LARGE_SET];
 	const uint64 *others = among ? many : more;
-	double		all = (double) na * nb / (among ? 2 : 1);
 	size_t		expected = 0;
 	uint64		expected_sum = 0;
-
-	pair_sum = 0;
-	start(sum_pair, distance);
-	pairs.arg = among ? (void *) many : NULL;
-	if (among)
-		shpairs_find_pairs(&pairs, many, na, many, na);
-	else
-		shpairs_find_pairs(&pairs, many, na, more, nb);
-	finish_search();
-	*fraction = pairs.compared / all;
 
 	for (size_t i = 0; i < na; i++)
 	{
@@ -319,7 +333,27 @@ large_set_is_right(size_t na, size_t nb, bool among, int distance, double *fract
 		for (int k = 0; k < n; k++)
 			expected_sum += pair_number(many[i], others[first + places[k]], among);
 	}
-	return nfound == expected && pair_sum == expected_sum && pairs.compared <= 2 * all &&
+	return nfound == expected && pair_sum == expected_sum;
+}
+
+/*
+ * Are the pairs of large sets found?  Sets the fraction of all comparisons that were made.
+ */
+static bool
+large_set_is_right(size_t na, size_t nb, bool among, int distance, double *fraction)
+{
+	double		all = (double) na * nb / (among ? 2 : 1);
+
+	pair_sum = 0;
+	start(sum_pairs, distance);
+	hits.arg = among ? many : NULL;
+	if (among)
+		find_pairs(many, na, many, na);
+	else
+		find_pairs(many, na, more, nb);
+	finish_search();
+	*fraction = pairs.compared / all;
+	return large_set_was_found(na, nb, among, distance) && pairs.compared <= 2 * all &&
 		!decreased && pairs.nparts == 0;
 }
 
@@ -425,10 +459,14 @@ test_balls(void)
 	report(right, "balls", "all numbers with few bits, in order");
 }
 
-/* two processes that share a search: the second one begins at some report of the first */
-static ShPairsShared shared;
+/* two processes that share a search: the second one begins as the first looks for interrupts */
+static ShPairsDeal deal;
 static ShPairs second;
+static ShPairsHits second_hits;
 static bool second_began;
+static bool begins_last;		/* when only all pairs are left to compare */
+static int	checks_until;
+static const uint64 *shared_a;
 static size_t shared_na;
 static size_t shared_nb;
 static bool shared_among;
@@ -436,30 +474,54 @@ static bool shared_among;
 static void
 share(ShPairs *process)
 {
-	process->shared = &shared;
-	if (shared_among)
-		shpairs_find_pairs(process, set_a, shared_na, set_a, shared_na);
-	else
-		shpairs_find_pairs(process, set_a, shared_na, set_b, shared_nb);
+	process->deal = &deal;
+	shpairs_find_pairs(process, shared_a, shared_na, shared_among ? shared_a : set_b,
+					   shared_among ? shared_na : shared_nb);
+	shpairs_pass_hits(process->hits);
 }
 
 static void
-report_shared(void *arg, double fraction)
+begin_second(void)
 {
-	if (!second_began && next_random() % 40 == 0)
+	if (second_began || (begins_last && !deal.exceeded) || checks_until-- > 0)
+		return;
+	second_began = true;
+	share(&second);
+}
+
+static void
+see_shared(void *arg, const ShPairsHit *passed, size_t count)
+{
+	for (size_t k = 0; k < count; k++)
 	{
-		second_began = true;
-		share(&second);
+		if (shared_among && passed[k].i < passed[k].j)
+			see_pair(passed[k].j, passed[k].i);
+		else
+			see_pair(passed[k].i, passed[k].j);
 	}
 }
 
 static void
-found_shared(void *arg, size_t i, size_t j)
+search_by_two(ShPairsHitsFunction pass, int distance, bool last, int most_checks)
 {
-	if (shared_among && i < j)
-		found_pair(NULL, j, i);
-	else
-		found_pair(NULL, i, j);
+	start(pass, distance);
+	shpairs_init_deal(&deal);
+	second_began = false;
+	begins_last = last;
+	checks_until = next_random() % most_checks;
+	second_hits.pass = pass;
+	second_hits.arg = hits.arg;
+	shpairs_init(&second, distance, &second_hits, NULL);
+	server_at_check = begin_second;
+	InterruptPending = true;
+	share(&pairs);
+	InterruptPending = false;
+	server_at_check = NULL;
+	finish_search();
+	if (!second_began)
+		share(&second);
+	pairs = second;
+	finish_search();
 }
 
 static bool
@@ -468,19 +530,9 @@ shared_is_right(bool among, int distance)
 	size_t		expected = 0;
 	bool		right = true;
 
-	start(found_pair, distance);
-	memset(&shared, 0, sizeof(shared));
+	shared_a = set_a;
 	shared_among = among;
-	second_began = false;
-	shpairs_init(&second, distance, found_shared, report_shared, NULL);
-	shpairs_init(&pairs, distance, found_shared, report_shared, NULL);
-	share(&pairs);
-	right &= pairs.nparts == 0;
-	finish_search();
-	if (!second_began)
-		share(&second);
-	pairs = second;
-	finish_search();
+	search_by_two(see_shared, distance, false, next_random() % 2 == 0 ? 40 : 10000);
 	for (size_t i = 0; i < shared_na; i++)
 	{
 		for (size_t j = 0; j < (among ? i : shared_nb); j++)
@@ -515,6 +567,53 @@ test_shared(Shape shape)
 	}
 	report(right_pairs, shape_names[shape], "pairs of two processes");
 	report(right_matches, shape_names[shape], "pairs between two sets of two processes");
+}
+
+#define DECEIVING_SET		6000
+#define DECEIVING_DISTANCE	5
+
+/*
+ * Keys of which those that a plan samples are random, and all others differ only in their
+ * first bits: by most parts, all pairs of these have to be compared.  So all pairs are, in
+ * the end, which may be after some part has been searched, but not the one before it.
+ */
+static void
+test_deceiving(void)
+{
+	pg_prng_state state;
+	bool		right;
+	double		fraction;
+	int			nexceeded = 0;
+	int			nout_of_order = 0;
+
+	memset(many, 0, sizeof(many));
+	pg_prng_seed(&state, 0);
+	for (int k = 0; k < 2 * (2 * DECEIVING_SET / 16); k++)
+		many[pg_prng_uint64_range(&state, 0, DECEIVING_SET - 1)] = next_random() >> 13;
+	for (size_t i = 0; i < DECEIVING_SET; i++)
+	{
+		size_t		j = i ^ (size_t) 3 << (i % 3);
+
+		/* some random ones are pairs that belong to none of the first parts */
+		if (many[i] != 0 && j < i && many[j] != 0)
+			many[i] = many[j] ^ UINT64CONST(3) << (37 + i % 8);
+	}
+	for (size_t i = 0; i < DECEIVING_SET; i++)
+		many[i] |= (uint64) i << 51;
+	right = large_set_is_right(DECEIVING_SET, DECEIVING_SET, true, DECEIVING_DISTANCE, &fraction);
+	shared_a = many;
+	shared_na = DECEIVING_SET;
+	shared_among = true;
+	for (int n = 0; n < 20; n++)
+	{
+		pair_sum = 0;
+		search_by_two(sum_pairs, DECEIVING_DISTANCE, n % 4 == 3, n % 4 == 3 ? 40 : 4000);
+		right &= large_set_was_found(DECEIVING_SET, DECEIVING_SET, true, DECEIVING_DISTANCE);
+		nexceeded += deal.exceeded;
+		nout_of_order += deal.exceeded && (deal.searched & (deal.searched + 1)) != 0;
+	}
+	report(right && fraction > 1, "keys that deceive the plan", "pairs of one process and of two");
+	report(nexceeded > 0 && nout_of_order > 0, "keys that deceive the plan", "all pairs are compared");
 }
 
 /*
@@ -555,16 +654,6 @@ test_collector(int nvalues, const char *what)
 	pfree(bucket->rows);
 }
 
-static void
-ignore_pair(void *arg, size_t i, size_t j)
-{
-}
-
-static void
-ignore_report(void *arg, double fraction)
-{
-}
-
 /*
  * Few keys and many others: a row of tiles, and what is done with each key before, are
  * left now and then for interrupts.
@@ -575,30 +664,28 @@ test_interrupts(void)
 	const size_t count = 4 * MANY_KEYS;
 	ShPermuted *keys = malloc(count * sizeof(ShPermuted));
 	ShPermuted	few[64];
-	ShPairs		pairs;
-	ShPairsKeys a = {few, NULL, NULL, lengthof(few), false};
-	ShPairsKeys b = {keys, NULL, NULL, count, true};
 
 	for (size_t i = 0; i < count; i++)
 		keys[i] = i;
 	for (size_t i = 0; i < lengthof(few); i++)
-		few[i] = PG_UINT64_MAX - i;
-	shpairs_init(&pairs, 2, ignore_pair, ignore_report, NULL);
+		few[i] = next_random();
+	start(count_pairs, 2);
 	InterruptPending = true;
 	server_checks = 0;
-	pairs.needed = 1;
-	shpairs_compare_product(&pairs, &a, &b);
-	report(server_checks >= 10, "few keys and many", "interrupts in a row of tiles");
+	/* each with each, without a pair */
+	find_pairs(few, make_unique(few, lengthof(few)), keys, count);
+	report(server_checks >= 20 && nfound == 0, "few keys and many", "interrupts in a row of tiles");
 	server_checks = 0;
 	for (size_t i = 0; i < count; i++)
 		keys[i] = (uint64) i << 32;
 	for (size_t i = 0; i < lengthof(few); i++)
 		few[i] = PG_UINT64_MAX - (lengthof(few) - i);
 	/* all differ in the lower half, so nothing is left to do */
-	shpairs_find_pairs(&pairs, keys, count, few, lengthof(few));
+	find_pairs(keys, count, few, lengthof(few));
 	report(server_checks >= 6, "many keys",
 		   "interrupts while they are copied and their bits are collected");
 	InterruptPending = false;
+	finish_search();
 	free(keys);
 }
 
@@ -638,6 +725,7 @@ main(void)
 	test_large(SHAPE_CLUSTERED, 3, 0.3);
 	test_large(SHAPE_SKEWED, 6, 0.15);
 	test_large(SHAPE_FEW_BITS, 1, 0.3);
+	test_deceiving();
 	test_one_and_many();
 	return finish();
 }

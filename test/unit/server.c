@@ -17,6 +17,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/bufpage.h"
+#include "storage/s_lock.h"
 #include "utils/memutils.h"
 
 #include "index/sort.h"
@@ -27,6 +28,7 @@ jmp_buf    *server_catch = NULL;
 int			server_sqlstate = 0;
 
 int			server_checks = 0;
+void		(*server_at_check) (void) = NULL;
 
 volatile sig_atomic_t InterruptPending = false;
 MemoryContext CurrentMemoryContext = NULL;
@@ -35,6 +37,14 @@ void
 ProcessInterrupts(void)
 {
 	server_checks++;
+	if (server_at_check != NULL)
+		server_at_check();
+}
+
+int
+s_lock(volatile slock_t *lock, const char *file, int line, const char *func)
+{
+	abort();
 }
 
 Size		server_max_piece = MaxAllocHugeSize;

@@ -19,6 +19,7 @@ extern int	server_sqlstate;
 
 /* how often interrupts have been checked for, while InterruptPending is set */
 extern int	server_checks;
+extern void (*server_at_check) (void);	/* called at each, or NULL */
 
 /* the most bytes of one piece of memory that is not asked for as a huge one */
 extern Size server_max_piece;
