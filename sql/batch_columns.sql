@@ -202,6 +202,25 @@ SELECT count(*), count(*) FILTER (WHERE x.name <> y.name) AS wrong
 FROM simhash_find_all('classes_fp', 1) f JOIN classes x ON x.ctid = a JOIN classes y ON y.ctid = b;
 SELECT count(*), min(size), max(size), max(cluster) FROM simhash_find_clusters('classes_fp', 1);
 SELECT count(*), count(DISTINCT keeper) AS keepers, max(distance) FROM simhash_find_duplicates('classes_fp', 1);
+-- numbers that the server's hash function does not tell apart, whatever its seed
+CREATE TABLE alike (number bigint, fp simhash);
+INSERT INTO alike SELECT (i / 2)::bigint << 32 | i / 2, i % 2 FROM generate_series(2, 40001) i;
+CREATE INDEX alike_fp ON alike USING simhash (number, fp);
+SELECT count(*) FROM simhash_find_all('alike_fp', 1)
+UNION ALL SELECT count(*) FROM simhash_find_clusters('alike_fp', 1);
+-- an operator that changes its argument in place, of arrays that differ in their bounds alone
+CREATE FUNCTION array_of(length int) RETURNS int[] IMMUTABLE LANGUAGE plpgsql AS $$
+DECLARE a int[]; BEGIN a[length] := 1; a[length + 1] := 7; RETURN a; END $$;
+CREATE FUNCTION same_arrays(a int[], b int[]) RETURNS bool IMMUTABLE STRICT LANGUAGE plpgsql AS $$
+BEGIN a[1] := a[1]; b[1] := b[1]; RETURN a = b; END $$;
+CREATE OPERATOR === (LEFTARG = int[], RIGHTARG = int[], FUNCTION = same_arrays, COMMUTATOR = ===);
+CREATE OPERATOR CLASS changing_ops FOR TYPE int[] USING simhash AS OPERATOR 1 === (int[], int[]),
+	FUNCTION 1 hash_array_extended(anyarray, bigint);
+CREATE TABLE arrays (length int, fp simhash);
+INSERT INTO arrays SELECT i % 10 + 2, 5 FROM generate_series(1, 100) i;
+CREATE INDEX arrays_fp ON arrays USING simhash (array_of(length) changing_ops, fp);
+SELECT count(*), count(*) FILTER (WHERE x.length <> y.length) AS wrong
+FROM simhash_find_all('arrays_fp', 0) f JOIN arrays x ON x.ctid = a JOIN arrays y ON y.ctid = b;
 -- clusters are numbered in the order of their first rows, also where columns of one fingerprint differ
 CREATE TABLE long_wide (name text, fp simhash_bits(128));
 INSERT INTO long_wide SELECT 'many', wide('m', 128) FROM generate_series(1, 40000);

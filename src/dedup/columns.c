@@ -12,25 +12,31 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "access/transam.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
+#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "utils/acl.h"
 #include "utils/datum.h"
+#include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
 
 #include "compat.h"
 #include "dedup/open.h"
 #include "dedup/rows.h"
+#include "type/hash.h"
 
-/* how the values of a column are compared, and copied */
+/* how the values of a column are compared, hashed and copied */
 typedef struct Column
 {
 	FmgrInfo	operator;
 	int			narguments;		/* of its function */
+	FmgrInfo	hash;			/* of a column before the fingerprint, */
+	bool		equal_bits;		/* unless equal values have equal bits */
 	Oid			collation;
 	int16		length;
 	bool		by_value;
@@ -139,6 +145,12 @@ find_column_operator(Column *column, const ShDupHeaps *heaps, int number, bool h
 	column->collation = index->rd_indcollation[number];
 	column->length = attribute->attlen;
 	column->by_value = attribute->attbyval;
+	if (number < shidx_fp_column(index))
+		(void) shidx_find_hash(index, number, InvalidOid, &column->hash);
+	/* the server's hash functions of such types leave differences out, whatever the seed */
+	column->equal_bits = column->by_value && column->length == sizeof(uint64) &&
+		index->rd_opcintype[number] < FirstGenbkiObjectId &&
+		index->rd_opcintype[number] != FLOAT8OID;
 	fmgr_info(get_function(operator), &column->operator);
 	fmgr_info_set_expr((Node *) make_opclause(operator, BOOLOID, false, value, value,
 											  InvalidOid, column->collation),
@@ -225,6 +237,8 @@ shdup_columns_compute(ShDupColumns *columns, int number, TupleTableSlot *row, Da
 
 		values[i] = side->columns[i] != 0 ? slot_getattr(row, side->columns[i], &isnull) :
 			ExecEvalExprSwitchContext(side->expressions[i], context, &isnull);
+		/* several functions will be called with it */
+		values[i] = MakeExpandedObjectReadOnly(values[i], isnull, columns->columns[i].length);
 		any_null |= isnull;
 	}
 	if (side->has_expressions)
@@ -295,6 +309,29 @@ shdup_columns_agree(const ShDupColumns *columns, const Datum *a, const Datum *b)
 		result = operator_holds(columns, &columns->columns[i], a[i], b[i]);
 	MemoryContextSwitchTo(old);
 	return result;
+}
+
+/*
+ * Hash the columns of a row, which come before the fingerprint: equal ones have equal hashes.
+ */
+uint64
+shdup_columns_hash(const ShDupColumns *columns, const Datum *values, uint64 seed)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetPerTupleMemoryContext(columns->estate));
+	uint64		hash = 0;
+
+	for (int i = 0; i < columns->count; i++)
+	{
+		Column	   *column = &columns->columns[i];
+		uint64		of_column = column->equal_bits ?
+			shtype_hash_seeded(&values[i], sizeof(Datum), seed) :
+			DatumGetUInt64(FunctionCall2Coll(&column->hash, column->collation, values[i],
+											 UInt64GetDatum(seed)));
+
+		hash = hash_combine64(hash, of_column);
+	}
+	MemoryContextSwitchTo(old);
+	return hash;
 }
 
 /*

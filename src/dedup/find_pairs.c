@@ -41,6 +41,8 @@ typedef struct Element
 		ShFingerprint fp;
 		const uint64 *words;	/* of a wide one */
 	}			value;
+	ShIdxSortItem *high;		/* rows of classes that are too high to be
+								 * stored with them, if already needed */
 } Element;
 
 StaticAssertDecl(sizeof(Element) <= SHDUP_CALLER_BYTES, "too much memory for each row");
@@ -58,7 +60,8 @@ typedef struct FindPairs
 	uint32		capacity;
 	Element    *elements;
 	uint32		first;			/* element of the current buckets */
-	MemoryContext values;		/* copies of words */
+	MemoryContext context;		/* of copies of words, and rows of high
+								 * classes */
 	bool		refers_to_bucket;	/* some rows are there only */
 	bool		is_full;
 } FindPairs;
@@ -161,66 +164,99 @@ return_product(FindPairs *find, const Element *a, const ShPairsRow *a_rows, size
 	}
 }
 
-/* the end of the rows that have the class of row i */
+/*
+ * The first of some rows, from one on, whose class is not lower.
+ */
 static size_t
-end_of_class(const ShPairsRow *rows, size_t i, size_t count)
+skip_to_class(const ShPairsRow *rows, size_t first, size_t count, uint64 number)
 {
-	size_t		end = i + 1;
+	size_t		step = 1;
 
-	while (end < count && rows[end] >> SHDUP_CLASS_SHIFT == rows[i] >> SHDUP_CLASS_SHIFT)
+	/* mostly it is near */
+	while (first + step <= count && rows[first + step - 1] >> SHDUP_CLASS_SHIFT < number)
 	{
-		shcompat_check_at(end);
-		end++;
+		first += step;
+		step *= 2;
 	}
-	return end;
+	for (count = Min(count, first + step - 1); first < count;)
+	{
+		size_t		middle = first + (count - first) / 2;
+
+		if (rows[middle] >> SHDUP_CLASS_SHIFT < number)
+			first = middle + 1;
+		else
+			count = middle;
+	}
+	return first;
 }
 
 /*
- * Find the classes of rows whose classes are too high to be stored with them.  Returns the
- * rows, sorted by class, in the current memory context.
+ * The same for rows with their classes.
  */
-static ShIdxSortItem *
-find_high_classes(FindPairs *find, uint32 group, const ShPairsRow *rows, size_t count)
+static size_t
+skip_to_high_class(const ShIdxSortItem *items, size_t first, size_t count, uint64 number)
 {
-	ShIdxSortItem *items = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShIdxSortItem));
-	ShIdxSortItem *sorted = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShIdxSortItem));
+	while (first < count)
+	{
+		size_t		middle = first + (count - first) / 2;
 
+		if (items[middle].key < number)
+			first = middle + 1;
+		else
+			count = middle;
+	}
+	return first;
+}
+
+/*
+ * Find the classes of rows of an element whose classes are too high to be stored with them,
+ * and sort the rows by class.  They are kept until the next flush.
+ */
+static const ShIdxSortItem *
+find_high_classes(FindPairs *find, Element *element, const ShPairsRow *rows, size_t count)
+{
+	ShDupClasses *classes = find->call.lookup.classes;
+	ShIdxSortItem *items;
+
+	if (element->high != NULL)
+		return element->high;
+	items = MemoryContextAllocHuge(find->context, count * sizeof(ShIdxSortItem));
+	element->high = MemoryContextAllocHuge(find->context, count * sizeof(ShIdxSortItem));
 	for (size_t i = 0; i < count; i++)
 	{
 		ShPairsRow	row = rows[i] & SHIDX_MAX_TID;
 
 		CHECK_FOR_INTERRUPTS();
-		items[i] = shidx_sort_item(shdup_class_again(find->lookup->classes, group, row), row);
+		items[i] = shidx_sort_item(shdup_class_again(classes, element->group, row), row);
 	}
-	shidx_sort_radix(items, sorted, count);
+	shidx_sort_radix(items, element->high, count);
 	pfree(items);
-	return sorted;
+	shdup_classes_release(classes);
+	return element->high;
 }
 
 /*
  * Return the pairs of rows of a and b whose classes are equal, and too high to be stored.
  */
 static void
-return_high_classes(FindPairs *find, const Element *a, const ShPairsRow *a_rows, size_t na,
-					const Element *b, const ShPairsRow *b_rows, size_t nb)
+return_high_classes(FindPairs *find, Element *a, const ShPairsRow *a_rows, size_t na,
+					Element *b, const ShPairsRow *b_rows, size_t nb)
 {
-	ShIdxSortItem *a_items = find_high_classes(find, a->group, a_rows, na);
-	ShIdxSortItem *b_items = a_rows == b_rows ? a_items :
-		find_high_classes(find, b->group, b_rows, nb);
-	size_t		first = 0;
+	const ShIdxSortItem *a_items = find_high_classes(find, a, a_rows, na);
+	const ShIdxSortItem *b_items = find_high_classes(find, b, b_rows, nb);
+	size_t		j = 0;
 
-	for (size_t i = 0; i < na; i++)
+	for (size_t i = 0; i < na && j < nb;)
 	{
-		while (first < nb && b_items[first].key < a_items[i].key)
-			first++;
-		for (size_t j = a_items == b_items ? i + 1 : first;
-			 j < nb && b_items[j].key == a_items[i].key; j++)
-			return_product(find, a, &a_items[i].value, 1, b, &b_items[j].value, 1);
+		CHECK_FOR_INTERRUPTS();
+		j = skip_to_high_class(b_items, j, nb, a_items[i].key);
+		for (size_t k = a == b ? i + 1 : j; k < nb && b_items[k].key == a_items[i].key; k++)
+			return_product(find, a, &a_items[i].value, 1, b, &b_items[k].value, 1);
+		if (j < nb && b_items[j].key == a_items[i].key)
+			i++;
+		else if (j < nb)
+			i = skip_to_high_class(a_items, i, na, b_items[j].key);
 	}
-	if (b_items != a_items)
-		pfree(b_items);
-	pfree(a_items);
-	shdup_classes_release(find->lookup->classes);
 }
 
 /*
@@ -228,7 +264,7 @@ return_high_classes(FindPairs *find, const Element *a, const ShPairsRow *a_rows,
  * element, of its rows.
  */
 static void
-return_pair(FindPairs *find, const Element *a, const Element *b)
+return_pair(FindPairs *find, Element *a, Element *b)
 {
 	size_t		i = 0;
 	size_t		j = 0;
@@ -239,15 +275,19 @@ return_pair(FindPairs *find, const Element *a, const Element *b)
 	{
 		uint64		a_class = a->rows[i] >> SHDUP_CLASS_SHIFT;
 		uint64		b_class = b->rows[j] >> SHDUP_CLASS_SHIFT;
-		size_t		a_end = a_class <= b_class ? end_of_class(a->rows, i, a->nrows) : i;
-		size_t		b_end = b_class <= a_class ? end_of_class(b->rows, j, b->nrows) : j;
+		size_t		a_end = skip_to_class(a->rows, i, a->nrows, Max(a_class + 1, b_class));
+		size_t		b_end = skip_to_class(b->rows, j, b->nrows, Max(b_class + 1, a_class));
 
+		CHECK_FOR_INTERRUPTS();
 		if (a_class == b_class && a_class == SHDUP_HIGH_CLASS)
 			return_high_classes(find, a, a->rows + i, a_end - i, b, b->rows + j, b_end - j);
 		else if (a_class == b_class)
 			return_product(find, a, a->rows + i, a_end - i, b, b->rows + j, b_end - j);
-		i = a_end;
-		j = b_end;
+		/* whichever is lower moves on, or both */
+		if (a_class <= b_class)
+			i = a_end;
+		if (b_class <= a_class)
+			j = b_end;
 	}
 }
 
@@ -336,8 +376,7 @@ return_all(FindPairs *find)
 	}
 	shdup_check_release(find->call.check);
 	shdup_lookup_reset(find->lookup);
-	if (find->values != NULL)
-		MemoryContextReset(find->values);
+	MemoryContextReset(find->context);
 	find->count = find->first = 0;
 	find->refers_to_bucket = false;
 	find->is_full = false;
@@ -379,10 +418,7 @@ copy_words(FindPairs *find, const uint64 *words)
 {
 	uint64	   *copy;
 
-	if (find->values == NULL)
-		find->values = AllocSetContextCreate(CurrentMemoryContext, "simhash wide fingerprints",
-											 ALLOCSET_DEFAULT_SIZES);
-	copy = MemoryContextAlloc(find->values, find->nwords * sizeof(uint64));
+	copy = MemoryContextAlloc(find->context, find->nwords * sizeof(uint64));
 	memcpy(copy, words, find->nwords * sizeof(uint64));
 	return copy;
 }
@@ -442,6 +478,7 @@ number_element(ShPairsSink *sink, const ShPairsElement *from, bool more)
 	}
 	element = make_element(find);
 	element->group = from->group;
+	element->high = NULL;
 	if (find->nwords == 0)
 		element->value.fp = from->id;
 	else
@@ -500,6 +537,8 @@ find_row_pairs(FunctionCallInfo fcinfo, const ShDupSpec *spec)
 	find.of_array = spec->array > 0;
 	find.lookup = &call->lookup;
 	find.nwords = shdup_nwords(call);
+	find.context = AllocSetContextCreate(CurrentMemoryContext, "simhash pairs of elements",
+										 ALLOCSET_DEFAULT_SIZES);
 	find.capacity = FIRST_CAPACITY;
 	find.elements = palloc(FIRST_CAPACITY * sizeof(Element));
 	shdup_result_begin(&find.result, call->result);

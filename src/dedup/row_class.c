@@ -17,7 +17,7 @@
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "dedup/rows.h"
@@ -66,10 +66,8 @@ StaticAssertDecl(sizeof(ClassEntry) == 24, "an entry for each class");
 struct ShDupClasses
 {
 	const ShDupHeaps *heaps;
-	Relation	index;
 	ShDupColumns *columns;
 	int			ncolumns;
-	FmgrInfo   *hash_functions; /* of the columns */
 	ShDupSeed  *seed;
 	struct classes_hash *table;
 	MemoryContext context;		/* of the table, */
@@ -93,12 +91,8 @@ shdup_classes_begin(const ShDupHeaps *heaps, Snapshot snapshot)
 		return NULL;
 	classes = palloc0(sizeof(ShDupClasses));
 	classes->heaps = heaps;
-	classes->index = heaps->sides[0].named.index;
-	classes->ncolumns = shidx_fp_column(classes->index);
+	classes->ncolumns = shidx_fp_column(heaps->sides[0].named.index);
 	classes->columns = shdup_columns_begin(heaps, 0, classes->ncolumns, 0);
-	classes->hash_functions = palloc(classes->ncolumns * sizeof(FmgrInfo));
-	for (int i = 0; i < classes->ncolumns; i++)
-		(void) shidx_find_hash(classes->index, i, InvalidOid, &classes->hash_functions[i]);
 	classes->seed = shdup_make_seed();
 	classes->context = AllocSetContextCreate(CurrentMemoryContext, "simhash classes",
 											 ALLOCSET_DEFAULT_SIZES);
@@ -152,28 +146,13 @@ is_of_class(ShDupClasses *classes, const ClassEntry *entry, const Datum *values)
 }
 
 /*
- * Hash the columns of a row, with a secret.
- */
-static uint64
-hash_values(ShDupClasses *classes, const Datum *values)
-{
-	uint64		hash = 0;
-
-	for (int i = 0; i < classes->ncolumns; i++)
-		hash = hash_combine64(hash, DatumGetUInt64(FunctionCall2Coll(&classes->hash_functions[i],
-																	 classes->index->rd_indcollation[i],
-																	 values[i],
-																	 UInt64GetDatum(classes->seed->addend))));
-	return hash >> (64 - SHDUP_CLASS_HASH_BITS);
-}
-
-/*
  * The number of the class that has these values, of a row.
  */
 static uint32
 find_class(ShDupClasses *classes, uint32 group, ShPairsRow row, const Datum *values)
 {
 	ShDupKey	first_key = {.group = group};
+	uint64		hash;
 	bool		found;
 	ClassEntry *entry = classes_insert(classes->table, first_key, &found);
 
@@ -185,10 +164,13 @@ find_class(ShDupClasses *classes, uint32 group, ShPairsRow row, const Datum *val
 	}
 	if (is_of_class(classes, entry, values))
 		return 1;
-	for (uint64 hash = hash_values(classes, values);; hash++)
+	hash = shdup_columns_hash(classes->columns, values, classes->seed->addend) >>
+		(64 - SHDUP_CLASS_HASH_BITS);
+	for (;; hash++)
 	{
 		ShDupKey	key = {group, (uint32) (hash >> 32), (uint32) hash};
 
+		CHECK_FOR_INTERRUPTS();
 		if (hash == 0)
 			continue;
 		entry = classes_insert(classes->table, key, &found);

@@ -98,6 +98,7 @@ extern bool shdup_columns_compute(ShDupColumns *columns, int number, TupleTableS
 extern Datum shdup_plain_value(Datum value, int16 length);
 extern void shdup_columns_copy(const ShDupColumns *columns, Datum *to, const Datum *from);
 extern bool shdup_columns_agree(const ShDupColumns *columns, const Datum *a, const Datum *b);
+extern uint64 shdup_columns_hash(const ShDupColumns *columns, const Datum *values, uint64 seed);
 extern void shdup_columns_reset(ShDupColumns *columns);
 extern void shdup_columns_end(ShDupColumns *columns);
 
