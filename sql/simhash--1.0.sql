@@ -1643,6 +1643,22 @@ AS 'MODULE_PATHNAME', 'simhash_similar_fingerprint_bytea' LANGUAGE C IMMUTABLE S
 COMMENT ON FUNCTION simhash_similar_fingerprint(bytea) IS
 	'internal: fingerprint of a byte string in an index for the operator =~=, which is simhash_minhash(document)';
 
+-- The width of what support function 3 of an operator class returns is that of a domain,
+-- since results of functions have none.
+
+CREATE DOMAIN simhash_bits_2048 AS simhash_bits(2048);
+COMMENT ON DOMAIN simhash_bits_2048 IS 'wide fingerprint of 2048 bits, such as 32 bands';
+
+CREATE FUNCTION simhash_bands_text(document text) RETURNS simhash_bits_2048
+AS 'MODULE_PATHNAME', 'simhash_similar_bands_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_bands_text(text) IS
+	'internal: bands of a text in an index, which are simhash_bands(document)';
+
+CREATE FUNCTION simhash_bands_bytea(document bytea) RETURNS simhash_bits_2048
+AS 'MODULE_PATHNAME', 'simhash_similar_bands_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_bands_bytea(bytea) IS
+	'internal: bands of a byte string in an index, which are simhash_bands(document)';
+
 -- The condition of an index for simhash_similar.  Not <@, since a literal before <@ and a
 -- ball would then be a text.
 

@@ -47,6 +47,11 @@ FROM (SELECT simhash_bands(t, 3, 'char', minima, bands) AS of_text, simhash_band
 	$$SELECT simhash_bands('\x00010203'::bytea, bands => 1) = simhash_bands('\x00010203'::bytea, 8, 3, 1) AS bytea,
 	simhash_bands('cat:1,5 rat:3'::tsvector, 3, 2) = simhash_bands('{cat,rat}'::text[], 3, 2) AS tsvector,
 	simhash_bands('{c,b,a,a}'::text[]) = simhash_bands('{a,b,c}'::text[]) AS is_set$$);
+-- as in an index
+SELECT count(*) AS texts, pg_typeof(min(simhash_bands_text(t))), pg_typeof(simhash_bands_text('a b')) AS of_one,
+	count(*) FILTER (WHERE simhash_bands_text(t) IS DISTINCT FROM simhash_bands(t)
+		OR simhash_bands_bytea(bytes) IS DISTINCT FROM simhash_bands(bytes)) AS wrong
+FROM texts, LATERAL (SELECT convert_to(t, 'utf8') AS bytes) b;
 -- nothing
 SELECT simhash_bands('...') AS text, simhash_bands(''::bytea) AS bytea, simhash_bands(''::tsvector) AS tsvector,
 	simhash_bands('{}'::text[]) AS features, simhash_bands('{}'::bigint[]) AS hashes,

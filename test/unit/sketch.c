@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "text/similar.h"
 #include "text/states.h"
 #include "type/hash.h"
 
@@ -207,6 +208,66 @@ test_definition(const char *kernels, const Kind *kinds, int nkinds, int nparts, 
 	report(passed && nempty > 10, kernels, what);
 }
 
+/* an error writes the number that it names */
+char *
+float8out_internal(double number)
+{
+	return NULL;
+}
+
+/* Is this similarity an error? */
+static bool
+is_refused(double similarity, bool of_bytea)
+{
+	volatile bool refused = true;
+	jmp_buf		catch;
+	int			radius;
+
+	server_catch = &catch;
+	if (setjmp(catch) == 0)
+	{
+		shtext_similar_bands(similarity, of_bytea, &radius);
+		refused = false;
+	}
+	server_catch = NULL;
+	return refused && server_sqlstate == ERRCODE_INVALID_PARAMETER_VALUE;
+}
+
+/*
+ * How many bands are compared, within which radius: never less at a lesser similarity, no
+ * more than there are, and the same from one step to the next.
+ */
+static void
+test_similarities(void)
+{
+	static const double steps[] = {.5, .55, .6, .65, .7, .75, .8, .85, .9, .95, 1};
+	bool		passed = true;
+
+	for (int of_bytea = 0; of_bytea < 2; of_bytea++)
+	{
+		int			last_bands = 32;
+		int			last_radius = 32;
+
+		for (int i = 0; i < lengthof(steps); i++)
+		{
+			int			radius;
+			int			bands = shtext_similar_bands(steps[i], of_bytea, &radius);
+			double		next = i + 1 < lengthof(steps) ? nextafter(steps[i + 1], 0) : 1;
+			int			next_radius;
+
+			passed &= bands >= 1 && bands <= last_bands && radius >= 0 && radius <= last_radius &&
+				shtext_similar_bands(next, of_bytea, &next_radius) == bands && next_radius == radius &&
+				shtext_similar_bands((float) steps[i], of_bytea, &next_radius) == bands && next_radius == radius;
+			last_bands = bands;
+			last_radius = radius;
+		}
+		passed &= last_bands == 1 && last_radius == 0;
+		passed &= is_refused(nextafter(.5, 0), of_bytea) && is_refused(nextafter(1, 2), of_bytea) &&
+			is_refused(0, of_bytea) && is_refused(NAN, of_bytea);
+	}
+	report(passed, "similarities", "have bands and a radius");
+}
+
 static void
 test_sketches(const char *kernels)
 {
@@ -356,5 +417,6 @@ main(void)
 	test_distances(64, sizes, lengthof(sizes), 2000000);
 	test_distances(256, wide_sizes, lengthof(wide_sizes), 1000000);
 	test_forged();
+	test_similarities();
 	return finish();
 }
