@@ -1692,6 +1692,36 @@ CREATE OPERATOR =~@ (
 COMMENT ON OPERATOR =~@(bytea, simhash_ball) IS
 	'the fingerprint of the byte string lies in the ball; condition of an index for simhash_similar';
 
+CREATE FUNCTION simhash_bands_ball(document text, similarity float8) RETURNS simhash_bits_ball
+AS 'MODULE_PATHNAME', 'simhash_similar_bands_ball_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_bands_ball(text, float8) IS
+	'internal: bands of which similar texts share one, with the radius within which they do';
+
+CREATE FUNCTION simhash_similar_in_ball(document text, ball simhash_bits_ball) RETURNS boolean
+AS 'MODULE_PATHNAME', 'simhash_similar_in_bands_ball_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_similar_in_ball(text, simhash_bits_ball) IS 'implementation of =~@ operator';
+CREATE OPERATOR =~@ (
+	LEFTARG = text, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_similar_in_ball,
+	RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR =~@(text, simhash_bits_ball) IS
+	'the text shares a band with the center of the ball, within its radius';
+
+CREATE FUNCTION simhash_bands_ball(document bytea, similarity float8) RETURNS simhash_bits_ball
+AS 'MODULE_PATHNAME', 'simhash_similar_bands_ball_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_bands_ball(bytea, float8) IS
+	'internal: bands of which similar byte strings share one, with the radius within which they do';
+
+CREATE FUNCTION simhash_similar_in_ball(document bytea, ball simhash_bits_ball) RETURNS boolean
+AS 'MODULE_PATHNAME', 'simhash_similar_in_bands_ball_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_similar_in_ball(bytea, simhash_bits_ball) IS 'implementation of =~@ operator';
+CREATE OPERATOR =~@ (
+	LEFTARG = bytea, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_similar_in_ball,
+	RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR =~@(bytea, simhash_bits_ball) IS
+	'the byte string shares a band with the center of the ball, within its radius';
+
 CREATE OPERATOR CLASS simhash_text_ops
 FOR TYPE text USING simhash AS
 	OPERATOR 2 =~@ (text, simhash_ball),

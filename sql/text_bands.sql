@@ -112,7 +112,7 @@ FROM unnest('{1,2,3,NULL}'::int[]) bands, unnest('{0,2}'::int[]) radius ORDER BY
 SELECT simhash_share_band(NULL, word(1, 0)::simhash_bits, 1) AS a, simhash_share_band(word(1, 0)::simhash_bits, NULL, 1) AS b,
 	simhash_share_band(word(1, 0)::simhash_bits, word(1, 0)::simhash_bits, NULL, 1) AS radius;
 -- against the definition, of real bands of texts that share some of their words
-CREATE TABLE pair AS SELECT i, simhash_bands(a, bands => 16) AS a, simhash_bands(b, bands => 16) AS b
+CREATE TABLE pair AS SELECT i, a AS text_a, b AS text_b, simhash_bands(a, bands => 16) AS a, simhash_bands(b, bands => 16) AS b
 FROM generate_series(1, 300) i, LATERAL (SELECT string_agg('w' || n, ' ') AS a,
 	string_agg(CASE WHEN (bits(i || 'x' || n) & 1023) % 60 < i % 12 THEN 'other' || n ELSE 'w' || n END, ' ') AS b
 	FROM generate_series(i, i + 60) n) t;
@@ -137,6 +137,37 @@ SELECT statement, attempt.* FROM unnest(ARRAY[
 	WITH ORDINALITY AS t (statement, no), attempt(statement) ORDER BY no;
 -- words that are not asked for may be anything
 SELECT simhash_share_band((word(1, 0) || 'ff00000000000000')::simhash_bits, (word(1, 0) || 'ff00000000000000')::simhash_bits, 7, 1) AS first;
+
+--
+-- Balls: how many bands and which radius go with a similarity, and which documents are in them
+--
+SELECT s, length(split_part(t::text, ',', 1)) / 16 AS bands, split_part(trim(')' FROM t::text), ',', 2) AS radius,
+	length(split_part(b::text, ',', 1)) / 16 AS of_bytea, split_part(trim(')' FROM b::text), ',', 2) AS radius,
+	substr(t::text, 2, 16) = left(simhash_bands('a b c')::text, 16) AND substr(b::text, 2, 16) = left(simhash_bands('abc'::bytea)::text, 16) AS same_bands
+FROM unnest('{1,0.999,0.95,0.9,0.85,0.8,0.79,0.75,0.7,0.65,0.6,0.55,0.5}'::float8[]) s,
+	simhash_bands_ball('a b c'::text, s) t, simhash_bands_ball('abc'::bytea, s) b ORDER BY s DESC;
+-- documents are remembered with different numbers of bands
+SELECT s, count(*) FILTER (WHERE text_b =~@ simhash_bands_ball(text_a, s)) > 10 AS some,
+	count(*) FILTER (WHERE (text_b =~@ simhash_bands_ball(text_a, s)) IS DISTINCT FROM simhash_share_band(
+		simhash_bands(text_a), simhash_bands(text_b), substring(ball, ',(\d+)')::int, length(ball) / 16)) AS wrong,
+	count(*) FILTER (WHERE (bytes_b =~@ simhash_bands_ball(bytes_a, s)) IS DISTINCT FROM simhash_share_band(
+		simhash_bands(bytes_a), simhash_bands(bytes_b), substring(ball_bytea, ',(\d+)')::int, length(ball_bytea) / 16)) AS wrong_bytea
+FROM pair, unnest('{0.8,0.5,0.95}'::float8[]) s, LATERAL (SELECT text_a::bytea AS bytes_a, text_b::bytea AS bytes_b) c,
+	LATERAL (SELECT simhash_bands_ball(text_a, s)::text AS ball, simhash_bands_ball(bytes_a, s)::text AS ball_bytea OFFSET 0) f
+GROUP BY s ORDER BY s;
+SELECT 'a b'::text =~@ simhash_bits_ball(simhash_bands('a b', bands => 64), 0) AS most_bands,
+	'a b'::text =~@ simhash_bits_ball(simhash_bands('a b', bands => 64), -1) AS none,
+	'...'::text =~@ simhash_bits_ball(simhash_bands('a b'), 7) AS no_feature, simhash_bands_ball('...'::text, 0.8) AS no_ball,
+	''::bytea =~@ simhash_bits_ball(simhash_bands('a b'), 7) AS no_byte, simhash_bands_ball(''::bytea, 0.8) AS no_ball;
+SELECT statement, attempt.* FROM unnest(ARRAY[
+	$$SELECT simhash_bands_ball('a'::text, 0.49999)$$,
+	$$SELECT simhash_bands_ball('a'::bytea, 1.00001)$$,
+	$$SELECT simhash_bands_ball('a'::text, 'nan')$$,
+	$$SELECT 'a'::text =~@ simhash_bits_ball('000000000000000000', 7)$$,
+	$$SELECT 'a'::text =~@ simhash_bits_ball('00', 7)$$,
+	$$SELECT 'a'::text =~@ simhash_bits_ball('0000000000000000', 33)$$,
+	$$SELECT 'a'::bytea =~@ simhash_bits_ball('0100000000000000', 7)$$])
+	WITH ORDINALITY AS t (statement, no), attempt(statement) ORDER BY no;
 
 SET client_min_messages = warning;
 DROP SCHEMA text_bands_test CASCADE;

@@ -32,6 +32,10 @@ PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_text);
 PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_bytea);
 PG_FUNCTION_INFO_V1(simhash_similar_bands_text);
 PG_FUNCTION_INFO_V1(simhash_similar_bands_bytea);
+PG_FUNCTION_INFO_V1(simhash_similar_bands_ball_text);
+PG_FUNCTION_INFO_V1(simhash_similar_bands_ball_bytea);
+PG_FUNCTION_INFO_V1(simhash_similar_in_bands_ball_text);
+PG_FUNCTION_INFO_V1(simhash_similar_in_bands_ball_bytea);
 
 /*
  * Which features count.  Indexes and constraints rely on it, so it cannot change.  The
@@ -150,6 +154,25 @@ get_fingerprint(const Form *form, const Document *document, ShFingerprint *fp)
 	known->computed = true;
 	*fp = known->fp;
 	return known->found;
+}
+
+/*
+ * Get at least the first nbands bands of a document, in words if they are not remembered.
+ * Returns NULL if it has none.
+ */
+static const uint64 *
+get_bands(const Form *form, const Document *document, int nbands, uint64 *words)
+{
+	ShTextRemembered *known = document->known;
+
+	if (known != NULL && known->nbands >= nbands)
+		return known->bands;
+	if (!compute_words(form, document->features.document, nbands * SHBITS_WIDTH, BAND_MINIMA, words))
+		return NULL;
+	if (known == NULL)
+		return words;
+	shtext_know_bands(known, words, nbands);
+	return known->bands;
 }
 
 /* the arguments of a call */
@@ -331,6 +354,54 @@ similar_ball(FunctionCallInfo fcinfo, const Form *form)
 	PG_RETURN_POINTER(simhash_new_ball(fp, radius));
 }
 
+/*
+ * The ball that has the first bands of a document, so many as its similar documents share
+ * one of, as center.
+ */
+static Datum
+similar_bands_ball(FunctionCallInfo fcinfo, const Form *form)
+{
+	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	int			radius;
+	int			nbands = shtext_similar_bands(PG_GETARG_FLOAT8(1), form == &form_of_bytea, &radius);
+	Document	document;
+	uint64		words[BANDS];
+	const uint64 *bands;
+	bytea	   *center;
+
+	read_document(&document, form, value, 1);	/* as in a call of two documents */
+	bands = get_bands(form, &document, nbands, words);
+	PG_FREE_IF_COPY(value, 0);
+	if (bands == NULL)
+		PG_RETURN_NULL();
+	center = shtype_bits_of_words(bands, nbands * SHBITS_WIDTH);
+	PG_RETURN_POINTER(shtype_new_bits_ball(shtype_bits_data(center), shtype_bits_bytes(center), radius));
+}
+
+static Datum
+similar_in_bands_ball(FunctionCallInfo fcinfo, const Form *form)
+{
+	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	SimhashBitsBall *ball = PG_GETARG_SIMHASH_BITS_BALL(1);
+	int			nbands = shtype_ball_bands(ball);
+	Document	document;
+	uint64		center[SHTEXT_MAX_BANDS];
+	uint64		words[SHTEXT_MAX_BANDS];
+	const uint64 *bands;
+	bool		result = false;
+
+	shtype_split_bits(ball->center, nbands * SHBITS_WIDTH, center);
+	read_document(&document, form, value, 0);
+	bands = get_bands(form, &document, nbands, words);
+	for (int i = 0; i < nbands && bands != NULL && !result; i++)
+		result = shbits_same_band(bands[i], center[i], ball->radius);
+	PG_FREE_IF_COPY(value, 0);
+	PG_FREE_IF_COPY(ball, 1);
+	if (bands == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(result);
+}
+
 static Datum
 similar_in_ball(FunctionCallInfo fcinfo, const Form *form)
 {
@@ -445,4 +516,43 @@ Datum
 simhash_similar_in_ball_bytea(PG_FUNCTION_ARGS)
 {
 	return similar_in_ball(fcinfo, &form_of_bytea);
+}
+
+/*
+ * simhash_bands_ball(document text, similarity float8) -> simhash_bits_ball, with the bands
+ * of which texts that are so similar share one, and the radius.  Null if there are none.
+ */
+Datum
+simhash_similar_bands_ball_text(PG_FUNCTION_ARGS)
+{
+	return similar_bands_ball(fcinfo, &form_of_text);
+}
+
+/*
+ * The same for byte strings.
+ */
+Datum
+simhash_similar_bands_ball_bytea(PG_FUNCTION_ARGS)
+{
+	return similar_bands_ball(fcinfo, &form_of_bytea);
+}
+
+/*
+ * simhash_similar_in_ball(document text, ball simhash_bits_ball) -> boolean, whether the
+ * document shares one of the bands that are the center within the radius.  Null if it has
+ * none.
+ */
+Datum
+simhash_similar_in_bands_ball_text(PG_FUNCTION_ARGS)
+{
+	return similar_in_bands_ball(fcinfo, &form_of_text);
+}
+
+/*
+ * The same for byte strings.
+ */
+Datum
+simhash_similar_in_bands_ball_bytea(PG_FUNCTION_ARGS)
+{
+	return similar_in_bands_ball(fcinfo, &form_of_bytea);
 }

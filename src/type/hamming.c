@@ -166,14 +166,8 @@ simhash_share_band(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of bands %d is out of range", nbands),
 				 errdetail("The number of bands must be at least 1.")));
-	if (width % SHBITS_WIDTH != 0 || nbands > width / SHBITS_WIDTH)
-		ereport(ERROR,
-				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				 errmsg("fingerprint of %d bits does not have the bands to compare", width),
-				 errdetail("It must consist of %d or more bands of %d bits each.",
-						   nbands, SHBITS_WIDTH)));
-	shtype_check_bands(shtype_bits_data(a), nbands);
-	shtype_check_bands(shtype_bits_data(b), nbands);
+	shtype_check_bands(shtype_bits_data(a), shtype_bits_bytes(a), nbands);
+	shtype_check_bands(shtype_bits_data(b), shtype_bits_bytes(b), nbands);
 	PG_RETURN_BOOL(shtype_share_band(shtype_bits_data(a), shtype_bits_data(b), nbands, radius));
 }
 

@@ -82,17 +82,39 @@ shtype_share_band(const uint8 *a, const uint8 *b, int nwords, int radius)
 }
 
 void
-shtype_check_bands(const uint8 *words, int nwords)
+shtype_check_bands(const uint8 *bytes, int nbytes, int nbands)
 {
-	for (int i = 0; i < nwords; i++)
+	if (nbytes % sizeof(uint64) != 0 || nbytes < nbands * (int64) sizeof(uint64))
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("fingerprint of %d bits does not have the bands to compare",
+						nbytes * BITS_PER_BYTE),
+				 errdetail("It must consist of %d or more bands of %d bits each.",
+						   nbands, SHBITS_WIDTH)));
+	for (int i = 0; i < nbands; i++)
 	{
-		if (unlikely(words[i * sizeof(uint64)] != 0))
+		if (unlikely(bytes[i * sizeof(uint64)] != 0))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 					 errmsg("fingerprint has no bands"),
 					 errdetail("Word %d has bits above its lowest %d.", i + 1, SHBITS_BAND_BITS),
 					 errhint("Bands are made by simhash_bands.")));
 	}
+}
+
+int
+shtype_ball_bands(const SimhashBitsBall *ball)
+{
+	int			nbytes = shtype_ball_bytes(ball);
+	int			nbands = Max(nbytes / (int) sizeof(uint64), 1);
+
+	shtype_check_bands(ball->center, nbytes, nbands);
+	if (ball->radius > SHBITS_BAND_OTHER_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("radius %d is out of range", ball->radius),
+				 errdetail("The radius of bands is at most %d bits.", SHBITS_BAND_OTHER_BITS)));
+	return nbands;
 }
 
 void
