@@ -126,12 +126,12 @@ find(const Generation *generation, uint64 hash, const ShTextFeatures *features)
  * Features of a document, some 8 bytes for each byte of it, may exceed 1 GB.
  */
 static uint64 *
-copy_features(MemoryContext context, const uint64 *features, Size nfeatures)
+copy_numbers(MemoryContext context, const uint64 *numbers, Size n)
 {
-	uint64	   *result = MemoryContextAllocHuge(context, Max(nfeatures, 1) * sizeof(uint64));
+	uint64	   *result = MemoryContextAllocHuge(context, Max(n, 1) * sizeof(uint64));
 
-	if (nfeatures > 0)
-		memcpy(result, features, nfeatures * sizeof(uint64));
+	if (n > 0)
+		memcpy(result, numbers, n * sizeof(uint64));
 	return result;
 }
 
@@ -151,11 +151,14 @@ add(uint64 hash, const ShTextFeatures *features, const ShTextRemembered *old)
 	{
 		memcpy(new, old, size);
 		if (old->compared && old->features != NULL)
-			new->features = copy_features(context, old->features, old->nfeatures);
+			new->features = copy_numbers(context, old->features, old->nfeatures);
+		if (old->nbands > 0)
+			new->bands = copy_numbers(context, old->bands, old->nbands);
 	}
 	else
 	{
 		new->compared = new->computed = false;
+		new->nbands = 0;
 		new->shingle = features->shingle;
 		new->unit = features->unit;
 		new->only_whole = features->only_whole;
@@ -281,6 +284,16 @@ shtext_recall_repeated(const ShTextFeatures *a, const ShTextFeatures *b,
 }
 
 /*
+ * Remember the first bands of a document.
+ */
+void
+shtext_know_bands(ShTextRemembered *document, const uint64 *bands, int nbands)
+{
+	document->bands = copy_numbers(document->context, bands, nbands);
+	document->nbands = nbands;
+}
+
+/*
  * Find the features of a document, unless they are known.  The arguments are those
  * of shtext_recall and its result.
  */
@@ -297,7 +310,7 @@ shtext_know_features(ShTextRemembered *document, const ShTextFeatures *features)
 		document->nfeatures = features->only_whole ? UINT64CONST(1) << set.slot_bits : set.used;
 		if (!features->only_whole)
 			shtext_set_sort(&set);
-		document->features = copy_features(document->context, set.slots, document->nfeatures);
+		document->features = copy_numbers(document->context, set.slots, document->nfeatures);
 		pfree(set.slots);
 	}
 	document->compared = true;

@@ -30,6 +30,10 @@ typedef struct ShTextRemembered
 	bool		found;			/* there is one */
 	ShFingerprint fp;
 
+	/* the first bands, which only =~@ and a ball of bands need */
+	int			nbands;			/* how many are known; 0 if there is none */
+	uint64	   *bands;
+
 	struct ShTextRemembered *next;	/* what was recalled after it; NULL if
 									 * unknown */
 	MemoryContext context;		/* where it is kept */
@@ -43,6 +47,7 @@ typedef struct ShTextRemembered
 extern ShTextRemembered *shtext_recall(const ShTextFeatures *features, int argument);
 extern ShTextRemembered *shtext_recall_repeated(const ShTextFeatures *a, const ShTextFeatures *b,
 												const ShTextFeatures **other);
+extern void shtext_know_bands(ShTextRemembered *document, const uint64 *bands, int nbands);
 extern void shtext_know_features(ShTextRemembered *document, const ShTextFeatures *features);
 
 #endif							/* SIMHASH_TEXT_REMEMBERED_H */

@@ -65,6 +65,58 @@ shtype_bits_distance(const uint8 *a, int a_bytes, const uint8 *b, int b_bytes)
 	return shbits_kernels->bytes(a, b, a_bytes);
 }
 
+bool
+shtype_share_band(const uint8 *a, const uint8 *b, int nwords, int radius)
+{
+	for (int i = 0; i < nwords; i++)
+	{
+		uint64		word_a;
+		uint64		word_b;
+
+		memcpy(&word_a, a + i * sizeof(uint64), sizeof(uint64));
+		memcpy(&word_b, b + i * sizeof(uint64), sizeof(uint64));
+		if (shbits_same_band(pg_ntoh64(word_a), pg_ntoh64(word_b), radius))
+			return true;
+	}
+	return false;
+}
+
+void
+shtype_check_bands(const uint8 *bytes, int nbytes, int nbands)
+{
+	if (nbytes % sizeof(uint64) != 0 || nbytes < nbands * (int64) sizeof(uint64))
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("fingerprint of %d bits does not have the bands to compare",
+						nbytes * BITS_PER_BYTE),
+				 errdetail("It must consist of %d or more bands of %d bits each.",
+						   nbands, SHBITS_WIDTH)));
+	for (int i = 0; i < nbands; i++)
+	{
+		if (unlikely(bytes[i * sizeof(uint64)] != 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+					 errmsg("fingerprint has no bands"),
+					 errdetail("Word %d has bits above its lowest %d.", i + 1, SHBITS_BAND_BITS),
+					 errhint("Bands are made by simhash_bands.")));
+	}
+}
+
+int
+shtype_ball_bands(const SimhashBitsBall *ball)
+{
+	int			nbytes = shtype_ball_bytes(ball);
+	int			nbands = Max(nbytes / (int) sizeof(uint64), 1);
+
+	shtype_check_bands(ball->center, nbytes, nbands);
+	if (ball->radius > SHBITS_BAND_OTHER_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("radius %d is out of range", ball->radius),
+				 errdetail("The radius of bands is at most %d bits.", SHBITS_BAND_OTHER_BITS)));
+	return nbands;
+}
+
 void
 shtype_split_bits(const uint8 *bytes, int width, uint64 *parts)
 {
