@@ -28,7 +28,7 @@ FROM pg_amop a JOIN pg_opfamily f ON f.oid = amopfamily JOIN pg_am am ON am.oid 
 JOIN members ON classid = 'pg_opfamily'::regclass AND objid = f.oid;
 
 -- The surface is no larger than it has to be.
-SELECT (SELECT count(*) FROM functions) <= 185 AS functions, (SELECT count(*) FROM operators) <= 62 AS operators;
+SELECT (SELECT count(*) FROM functions) <= 195 AS functions, (SELECT count(*) FROM operators) <= 62 AS operators;
 
 -- the checks see something
 SELECT (SELECT count(*) FROM members) > 150, (SELECT count(*) FROM functions) > 80,

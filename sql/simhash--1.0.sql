@@ -25,7 +25,7 @@
 -- 17. Type simhash_bits: wide fingerprints
 -- 18. Order and equality of wide fingerprints
 -- 19. Hamming distance and balls of wide fingerprints
--- 20. Wide MinHash fingerprints of documents
+-- 20. Wide MinHash fingerprints of documents, and bands
 -- 21. Near-duplicate documents
 -- 22. Searches of arrays of wide fingerprints
 -- 23. Parts of texts
@@ -1495,9 +1495,9 @@ COMMENT ON OPERATOR FAMILY simhash_bits_ops USING simhash IS
 	'wide fingerprints within a Hamming distance';
 
 --
--- 20. Wide MinHash fingerprints of documents
+-- 20. Wide MinHash fingerprints of documents, and bands
 --
--- They begin with the bits of those of section 10.
+-- Fingerprints begin with the bits of those of section 10.
 --
 
 CREATE FUNCTION simhash_minhash_bits(
@@ -1545,6 +1545,54 @@ CREATE AGGREGATE simhash_minhash_bits_agg(hash bigint, bits integer) (
 );
 COMMENT ON AGGREGATE simhash_minhash_bits_agg(bigint, integer) IS
 	'MinHash fingerprint of so many bits of a set of features given by their hashes, one per row';
+
+CREATE FUNCTION simhash_bands(
+	document text, shingle integer DEFAULT 2, unit text DEFAULT 'word', minima integer DEFAULT 3, bands integer DEFAULT 32
+) RETURNS simhash_bits
+AS 'MODULE_PATHNAME', 'simhash_bands_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_bands(text, integer, text, integer, integer) IS
+	'MinHash bands of a text, 64 bits for each, from the set of its runs of shingle words or characters; null if it has no letter, mark or number';
+
+CREATE FUNCTION simhash_bands(
+	document bytea, shingle integer DEFAULT 8, minima integer DEFAULT 3, bands integer DEFAULT 32
+) RETURNS simhash_bits
+AS 'MODULE_PATHNAME', 'simhash_bands_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_bands(bytea, integer, integer, integer) IS
+	'MinHash bands of a byte string, 64 bits for each, from the set of its runs of shingle bytes; null if it is empty';
+
+CREATE FUNCTION simhash_bands(document tsvector, minima integer DEFAULT 3, bands integer DEFAULT 32) RETURNS simhash_bits
+AS 'MODULE_PATHNAME', 'simhash_bands_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_bands(tsvector, integer, integer) IS
+	'MinHash bands of the set of lexemes, 64 bits for each; null if there are none';
+
+CREATE FUNCTION simhash_bands(features text[], minima integer DEFAULT 3, bands integer DEFAULT 32) RETURNS simhash_bits
+AS 'MODULE_PATHNAME', 'simhash_bands_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_bands(text[], integer, integer) IS
+	'MinHash bands of a set of features, 64 bits for each; null if there are none';
+
+CREATE FUNCTION simhash_bands(hashes bigint[], minima integer DEFAULT 3, bands integer DEFAULT 32) RETURNS simhash_bits
+AS 'MODULE_PATHNAME', 'simhash_bands_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_bands(bigint[], integer, integer) IS
+	'MinHash bands of a set of features given by their hashes, 64 bits for each; null if there are none';
+
+CREATE FUNCTION simhash_bands_agg_add(state bytea, hash bigint, minima integer, bands integer) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bands_agg_add(bytea, bigint, integer, integer) IS
+	'internal: aggregate transition function';
+
+CREATE AGGREGATE simhash_bands_agg(hash bigint, minima integer, bands integer) (
+	SFUNC = simhash_bands_agg_add, STYPE = bytea, SSPACE = 548,
+	FINALFUNC = simhash_minhash_bits_agg_result, COMBINEFUNC = simhash_minhash_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_bands_agg(bigint, integer, integer) IS
+	'MinHash bands of a set of features given by their hashes, one per row; 64 bits for each band';
+
+CREATE FUNCTION simhash_share_band(a simhash_bits, b simhash_bits, radius integer, bands integer DEFAULT NULL)
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_share_band(simhash_bits, simhash_bits, integer, integer) IS
+	'one of the first bands, or of all, has the same prefix in both, and at most radius of its other bits differ';
 
 --
 -- 21. Near-duplicate documents

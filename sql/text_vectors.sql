@@ -16,6 +16,7 @@ SELECT coalesce(v ->> 'function' || ' of ', '') || (v ->> 'form')
 	v ->> 'name' AS name, v ->> 'result' AS expected,
 	repeat(v ->> 'document', coalesce((v ->> 'repeat')::int, 1)) AS document,
 	coalesce((v ->> 'shingle')::int, 4) AS shingle, coalesce(v ->> 'unit', 'char') AS unit, (v ->> 'bits')::int AS bits,
+	coalesce((v ->> 'minima')::int, 3) AS minima, coalesce((v ->> 'bands')::int, 32) AS bands,
 	v ->> 'a' AS a, v ->> 'b' AS b, coalesce((v ->> 'min_words')::int, 13) AS min_words,
 	ARRAY(SELECT jsonb_array_elements_text(v -> 'features')) AS features,
 	ARRAY(SELECT jsonb_array_elements_text(v -> 'hashes')::bigint UNION ALL
@@ -58,7 +59,14 @@ INSERT INTO calls (form, call) VALUES
 	('minhash_bits of bytea, shingle', 'simhash_minhash_bits(decode(document, ''hex''), bits, shingle)'),
 	('minhash_bits of tsvector', 'simhash_minhash_bits(lexemes::tsvector, bits)'),
 	('minhash_bits of text[]', 'simhash_minhash_bits(features, bits)'),
-	('minhash_bits of bigint[]', 'simhash_minhash_bits(hashes, bits)');
+	('minhash_bits of bigint[]', 'simhash_minhash_bits(hashes, bits)'),
+	('bands of text', 'simhash_bands(document, minima => minima, bands => bands)'),
+	('bands of text, options', 'simhash_bands(document, shingle, unit, minima, bands)'),
+	('bands of bytea', 'simhash_bands(decode(document, ''hex''), minima => minima, bands => bands)'),
+	('bands of bytea, shingle', 'simhash_bands(decode(document, ''hex''), shingle, minima, bands)'),
+	('bands of tsvector', 'simhash_bands(lexemes::tsvector, minima, bands)'),
+	('bands of text[]', 'simhash_bands(features, minima, bands)'),
+	('bands of bigint[]', 'simhash_bands(hashes, minima, bands)');
 INSERT INTO calls VALUES
 	('text', 'features of text', 'simhash_compute(simhash_shingles(document))'),
 	('text, options', 'features of text', 'simhash_compute(simhash_shingles(document, shingle, unit))'),
@@ -82,7 +90,10 @@ INSERT INTO calls VALUES
 		'(SELECT simhash_minhash_bits_agg(simhash_hash(f), bits)
 			FROM unnest(simhash_shingles(document, shingle, unit)) f)'),
 	('minhash_bits of bigint[]', 'minhash_bits, aggregate',
-		'(SELECT simhash_minhash_bits_agg(h, bits) FROM unnest(hashes) h)');
+		'(SELECT simhash_minhash_bits_agg(h, bits) FROM unnest(hashes) h)'),
+	('bands of text, options', 'bands of features of text',
+		'simhash_bands(simhash_shingles(document, shingle, unit), minima, bands)'),
+	('bands of bigint[]', 'bands, aggregate', '(SELECT simhash_bands_agg(h, minima, bands) FROM unnest(hashes) h)');
 
 CREATE TEMPORARY TABLE vectors (form text, name text, expected text, result text);
 \set ECHO none

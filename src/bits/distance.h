@@ -46,6 +46,24 @@ shbits_distance(uint64 a, uint64 b)
 }
 
 /*
+ * A band of a document, a few of the minima of text/sketch.h, is a word that is sorted by
+ * a hash of these minima, its prefix.  The word begins with bits that are 0, and ends
+ * with bits of other minima.
+ */
+#define SHBITS_BAND_PREFIX_BITS	24
+#define SHBITS_BAND_OTHER_BITS	32
+#define SHBITS_BAND_BITS		(SHBITS_BAND_PREFIX_BITS + SHBITS_BAND_OTHER_BITS)
+
+/*
+ * Are the prefixes of two words equal, while at most radius other bits differ?
+ */
+static inline bool
+shbits_same_band(uint64 a, uint64 b, int radius)
+{
+	return (a ^ b) >> SHBITS_BAND_OTHER_BITS == 0 && shbits_distance(a, b) <= radius;
+}
+
+/*
  * Integers can be stored in fewer than 8 bytes, the least significant one
  * first: of keys the leading bytes can be left out where they are the same in
  * all of them.

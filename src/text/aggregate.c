@@ -25,6 +25,7 @@ PG_FUNCTION_INFO_V1(simhash_minhash_bits_agg_add);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_result);
 PG_FUNCTION_INFO_V1(simhash_minhash_bits_agg_result);
+PG_FUNCTION_INFO_V1(simhash_bands_agg_add);
 
 /*
  * The state that is the first argument, which the caller may change; NULL if
@@ -140,27 +141,43 @@ simhash_agg_result(PG_FUNCTION_ARGS)
 }
 
 /*
- * Raises ERRCODE_INVALID_PARAMETER_VALUE if sketches of rows are of different widths.
+ * Raises ERRCODE_INVALID_PARAMETER_VALUE if two numbers are not the same, with a message
+ * that has not been translated yet.
  */
 static void
-check_same_width(int width, int other)
+check_same(int number, int other, const char *message)
 {
-	if (width != other)
+	if (number != other)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of bits must be the same in all rows"),
-				 errdetail("It is %d in one row and %d in another.", width, other)));
+				 errmsg_internal("%s", _(message)),
+				 errdetail("It is %d in one row and %d in another.", number, other)));
 }
 
 /*
- * Add a row to the sketch that is the first argument, for fingerprints of width
- * bits.
+ * Raises the same error if sketches of rows are of different minima or widths.
+ */
+static void
+check_same_kind(int minima, int other_minima, int width, int other_width)
+{
+	check_same(minima, other_minima, gettext_noop("number of minima must be the same in all rows"));
+	if (minima == 0)
+		check_same(width, other_width, gettext_noop("number of bits must be the same in all rows"));
+	else
+		check_same(width / SHBITS_WIDTH, other_width / SHBITS_WIDTH,
+				   gettext_noop("number of bands must be the same in all rows"));
+}
+
+/*
+ * Add a row to the sketch that is the first argument, for a result of width bits.
  *
- * Raises ERRCODE_INVALID_PARAMETER_VALUE if it is of another width.
+ * Raises ERRCODE_INVALID_PARAMETER_VALUE if it is of another width or minima.
  */
 static bytea *
-add_to_sketch(FunctionCallInfo fcinfo, uint64 hash, int width)
+add_to_sketch(FunctionCallInfo fcinfo, uint64 hash, int width, int minima)
 {
+	int			state_width;
+	int			state_minima;
 	bool		in_aggregate;
 	bytea	   *state = get_state(fcinfo, &in_aggregate);
 
@@ -169,13 +186,14 @@ add_to_sketch(FunctionCallInfo fcinfo, uint64 hash, int width)
 		ShTextSketch sketch;
 
 		shtype_check_width(width);
-		shtext_sketch_init(&sketch, width);
+		shtext_sketch_init(&sketch, width, minima);
 		shtext_sketch_add(&sketch, &hash, 1);
 		state = shtext_sketch_state_make(&sketch);
 		shtext_sketch_free(&sketch);
 		return state;
 	}
-	check_same_width(shtext_sketch_state_width(state), width);
+	state_minima = shtext_sketch_state_head(state, &state_width);
+	check_same_kind(state_minima, minima, state_width, width);
 	shtext_sketch_state_add(state, hash);
 	return state;
 }
@@ -190,7 +208,7 @@ simhash_minhash_agg_add(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(1))
 		return return_state(fcinfo, get_state(fcinfo, &in_aggregate));
-	PG_RETURN_BYTEA_P(add_to_sketch(fcinfo, (uint64) PG_GETARG_INT64(1), SHBITS_WIDTH));
+	PG_RETURN_BYTEA_P(add_to_sketch(fcinfo, (uint64) PG_GETARG_INT64(1), SHBITS_WIDTH, 0));
 }
 
 /*
@@ -203,11 +221,30 @@ simhash_minhash_bits_agg_add(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		return return_state(fcinfo, get_state(fcinfo, &in_aggregate));
-	PG_RETURN_BYTEA_P(add_to_sketch(fcinfo, (uint64) PG_GETARG_INT64(1), PG_GETARG_INT32(2)));
+	PG_RETURN_BYTEA_P(add_to_sketch(fcinfo, (uint64) PG_GETARG_INT64(1), PG_GETARG_INT32(2), 0));
 }
 
 /*
- * simhash_minhash_agg_combine(state bytea, other bytea) -> bytea, of both aggregates
+ * simhash_bands_agg_add(state bytea, hash bigint, minima integer, bands integer) -> bytea
+ */
+Datum
+simhash_bands_agg_add(PG_FUNCTION_ARGS)
+{
+	bool		in_aggregate;
+	int32		minima;
+	int32		bands;
+
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		return return_state(fcinfo, get_state(fcinfo, &in_aggregate));
+	minima = PG_GETARG_INT32(2);
+	bands = PG_GETARG_INT32(3);
+	shtext_check_bands(minima, bands);
+	PG_RETURN_BYTEA_P(add_to_sketch(fcinfo, (uint64) PG_GETARG_INT64(1),
+									bands * SHBITS_WIDTH, minima));
+}
+
+/*
+ * simhash_minhash_agg_combine(state bytea, other bytea) -> bytea, of all three aggregates
  */
 Datum
 simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
@@ -224,7 +261,8 @@ simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	if (n == 2)
 	{
-		check_same_width(sketches[0].width, sketches[1].width);
+		check_same_kind(sketches[0].minima, sketches[1].minima,
+						sketches[0].width, sketches[1].width);
 		shtext_sketch_merge(&sketches[0], &sketches[1]);
 	}
 	PG_RETURN_BYTEA_P(shtext_sketch_state_make(&sketches[0]));
@@ -244,14 +282,14 @@ simhash_minhash_agg_result(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	shtext_sketch_state_read(PG_GETARG_BYTEA_PP(0), &sketch);
-	if (sketch.width != SHBITS_WIDTH)
+	if (sketch.width != SHBITS_WIDTH || sketch.minima != 0)
 		shtext_report_invalid_state(gettext_noop("It has another number of bits."));
 	shtext_sketch_result(&sketch, &result);
 	PG_RETURN_SIMHASH(result);
 }
 
 /*
- * simhash_minhash_bits_agg_result(state bytea) -> simhash_bits
+ * simhash_minhash_bits_agg_result(state bytea) -> simhash_bits, also of simhash_bands_agg
  *
  * Null if there is no row.
  */

@@ -33,6 +33,10 @@ PG_FUNCTION_INFO_V1(simhash_minhash_bits_text);
 PG_FUNCTION_INFO_V1(simhash_minhash_bits_bytea);
 PG_FUNCTION_INFO_V1(simhash_minhash_bits_tsvector);
 PG_FUNCTION_INFO_V1(simhash_minhash_bits_array);
+PG_FUNCTION_INFO_V1(simhash_bands_text);
+PG_FUNCTION_INFO_V1(simhash_bands_bytea);
+PG_FUNCTION_INFO_V1(simhash_bands_tsvector);
+PG_FUNCTION_INFO_V1(simhash_bands_array);
 
 /* the state of any method */
 typedef union MethodState
@@ -71,7 +75,7 @@ static const Method compute = {init_majority, shtext_majority_add, majority_resu
 static void
 init_sketch(MethodState *state, FunctionCallInfo fcinfo)
 {
-	shtext_sketch_init(&state->sketch, SHBITS_WIDTH);
+	shtext_sketch_init(&state->sketch, SHBITS_WIDTH, 0);
 }
 
 static bool
@@ -93,21 +97,34 @@ init_wide(MethodState *state, FunctionCallInfo fcinfo)
 	int32		width = PG_GETARG_INT32(1);
 
 	shtype_check_width(width);
-	shtext_sketch_init(&state->sketch, width);
+	shtext_sketch_init(&state->sketch, width, 0);
 }
 
 static bool
 wide_result(MethodState *state, Datum *result)
 {
-	ShFingerprint parts[SHBITS_MAX_PARTS];
-	bool		found = shtext_sketch_result(&state->sketch, parts);
+	uint64		words[SHBITS_MAX_PARTS];
+	bool		found = shtext_sketch_result(&state->sketch, words);
 
-	*result = PointerGetDatum(shtype_bits_of_words(parts, state->sketch.width));
+	*result = PointerGetDatum(shtype_bits_of_words(words, state->sketch.width));
 	shtext_sketch_free(&state->sketch);
 	return found;
 }
 
 static const Method minhash_bits = {init_wide, shtext_sketch_add, wide_result, true, 1};
+
+/* simhash_bands: a word for each band; how many minima and bands, the last two arguments */
+static void
+init_bands(MethodState *state, FunctionCallInfo fcinfo)
+{
+	int32		minima = PG_GETARG_INT32(PG_NARGS() - 2);
+	int32		nbands = PG_GETARG_INT32(PG_NARGS() - 1);
+
+	shtext_check_bands(minima, nbands);
+	shtext_sketch_init(&state->sketch, nbands * SHBITS_WIDTH, minima);
+}
+
+static const Method bands = {init_bands, shtext_sketch_add, wide_result, true, 0};
 
 /*
  * Make a fingerprint of the features of the first argument, which is freed if it is
@@ -129,7 +146,7 @@ of_features(FunctionCallInfo fcinfo, const Method *method, void *document,
 }
 
 /*
- * (document text, ..., shingle int, unit text) -> fingerprint
+ * (document text, ..., shingle int, unit text, ...) -> fingerprint
  *
  * Null if the text has no letter, mark or number.
  */
@@ -145,7 +162,7 @@ of_text(FunctionCallInfo fcinfo, const Method *method)
 }
 
 /*
- * (document bytea, ..., shingle int) -> fingerprint
+ * (document bytea, ..., shingle int, ...) -> fingerprint
  *
  * Null if there is no byte.
  */
@@ -295,4 +312,28 @@ Datum
 simhash_minhash_bits_array(PG_FUNCTION_ARGS)
 {
 	return of_array(fcinfo, &minhash_bits);
+}
+
+Datum
+simhash_bands_text(PG_FUNCTION_ARGS)
+{
+	return of_text(fcinfo, &bands);
+}
+
+Datum
+simhash_bands_bytea(PG_FUNCTION_ARGS)
+{
+	return of_bytea(fcinfo, &bands);
+}
+
+Datum
+simhash_bands_tsvector(PG_FUNCTION_ARGS)
+{
+	return of_tsvector(fcinfo, &bands);
+}
+
+Datum
+simhash_bands_array(PG_FUNCTION_ARGS)
+{
+	return of_array(fcinfo, &bands);
 }

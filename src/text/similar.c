@@ -68,7 +68,7 @@ compute_fingerprint(const Form *form, const struct varlena *document, ShFingerpr
 	ShTextFeatures features = features_of(form, document, form->for_fingerprint);
 	ShTextSketch sketch;
 
-	shtext_sketch_init(&sketch, SHBITS_WIDTH);
+	shtext_sketch_init(&sketch, SHBITS_WIDTH, 0);
 	features.read(&features, shtext_sketch_add, &sketch);
 	return shtext_sketch_result(&sketch, fp);
 }

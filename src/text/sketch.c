@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * sketch.c
- *	  As many minima over a set of features as a fingerprint has bits, and a bit
- *	  of each.
+ *	  Minima over a set of features, from which fingerprints and bands are made.
  *
- * Of each 64 bits: a feature falls into one of 64 bins, with a value.  The least
+ * A fingerprint has the last bit of each of as many minima.
+ *
+ * Of each 64 minima: a feature falls into one of 64 bins, with a value.  The least
  * value in a bin is its minimum.  A bin into which no feature falls has another
  * minimum: each feature also visits all bins one after the other, in an order of
  * its own, and the time of the first visit counts.
@@ -47,17 +48,53 @@
  * a large text, but its first 64 bits would not be those of simhash_minhash, and more
  * of its bins would be empty.
  *
+ * A band is a few minima as a whole: all m of them are equal with the probability J^m.
+ * Minimum i of a document is that of bin i mod 64 in part i div 64, and band t has the
+ * minima mt to mt + m - 1.  Its word has 8 bits that are 0; the first 24 bits of the hash
+ * (type/hash.h) of these minima, of which each has 4 bytes, the least significant one
+ * first; and the last bits of the 32 minima that follow, the first of them in the least
+ * significant bit.  So a word does not depend on the number of bands, and its prefix says
+ * nothing about its other bits, of which (1 - J) / 2 differ, whether the prefixes are
+ * equal or not.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "text/sketch.h"
+#include "type/hash.h"
+
+/* of a minimum in the hash of a band, whether it is a value or a visit */
+#define MINIMUM_BYTES		4
+
+int
+shtext_sketch_nparts(int width, int minima)
+{
+	return shbits_nparts(minima == 0 ? width :
+						 width / SHBITS_WIDTH * minima + SHBITS_BAND_OTHER_BITS);
+}
 
 void
-shtext_sketch_init(ShTextSketch *sketch, int width)
+shtext_check_bands(int32 minima, int32 bands)
+{
+	if (minima < 1 || minima > SHTEXT_MAX_MINIMA)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of minima %d is out of range", minima),
+				 errdetail("A band has 1 to %d minima.", SHTEXT_MAX_MINIMA)));
+	if (bands < 1 || bands > SHTEXT_MAX_BANDS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of bands %d is out of range", bands),
+				 errdetail("The number of bands must be between 1 and %d.", SHTEXT_MAX_BANDS)));
+}
+
+void
+shtext_sketch_init(ShTextSketch *sketch, int width, int minima)
 {
 	sketch->width = width;
-	sketch->nparts = shbits_nparts(width);
+	sketch->minima = minima;
+	sketch->nparts = shtext_sketch_nparts(width, minima);
 	sketch->parts = sketch->nparts == 1 ? &sketch->only :
 		palloc(sketch->nparts * sizeof(ShTextSketchPart));
 	memset(sketch->parts, 0xFF, sketch->nparts * sizeof(ShTextSketchPart));
@@ -136,11 +173,50 @@ shtext_sketch_merge(ShTextSketch *sketch, const ShTextSketch *other)
 	}
 }
 
-bool
-shtext_sketch_result(const ShTextSketch *sketch, ShFingerprint *parts)
+/* not inlined, or the compiler warns of lengths that there are not */
+static pg_noinline uint64
+hash_minima(const char *bytes, int minima)
 {
+	return shtype_hash(bytes, minima * MINIMUM_BYTES);
+}
+
+/*
+ * The word of a band.  bits are the last bits of the minima of all parts, and another
+ * word, on which nothing depends.
+ */
+static uint64
+word_of_band(const ShTextSketch *sketch, const uint64 *bits, int band)
+{
+	int			next = band * sketch->minima;	/* minimum */
+	char		bytes[SHTEXT_MAX_MINIMA * MINIMUM_BYTES];
+	uint64		hash;
+	uint128		others;
+
+	for (int i = 0; i < sketch->minima; i++, next++)
+	{
+		const ShTextSketchPart *part = &sketch->parts[next / SHTEXT_BINS];
+		int			bin = next % SHTEXT_BINS;
+
+		shbits_store_bytes(bytes + i * MINIMUM_BYTES, part->empty >> bin & 1 ?
+						   part->visits[bin] : part->values[bin], MINIMUM_BYTES);
+	}
+	hash = hash_minima(bytes, sketch->minima);
+	others = (uint128) bits[next / SHTEXT_BINS + 1] << SHTEXT_BINS | bits[next / SHTEXT_BINS];
+	return hash >> (SHBITS_WIDTH - SHBITS_BAND_PREFIX_BITS) << SHBITS_BAND_OTHER_BITS |
+		(uint32) (others >> next % SHTEXT_BINS);
+}
+
+bool
+shtext_sketch_result(const ShTextSketch *sketch, uint64 *words)
+{
+	uint64		bits[SHBITS_MAX_PARTS + 1];
+	int			nwords = shbits_nparts(sketch->width);
+
 	for (int p = 0; p < sketch->nparts; p++)
-		parts[p] = shtext_kernels->last_bits(sketch->parts[p].values, sketch->parts[p].visits,
-											 sketch->parts[p].empty);
+		bits[p] = shtext_kernels->last_bits(sketch->parts[p].values, sketch->parts[p].visits,
+											sketch->parts[p].empty);
+	bits[sketch->nparts] = 0;
+	for (int i = 0; i < nwords; i++)
+		words[i] = sketch->minima > 0 ? word_of_band(sketch, bits, i) : bits[i];
 	return sketch->parts[0].empty != PG_UINT64_MAX;
 }

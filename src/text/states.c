@@ -23,15 +23,16 @@
  * have their least significant byte first.  A state begins with three letters and
  * the version of the layout.
  *
- * A sketch has the bits of the fingerprint, in four bytes, and for each 64 of them
- * a part.  That has four bytes for each bin, the least value that has fallen into
+ * A sketch has the bits of its result and the minima of a band, or 0, in two bytes each,
+ * and its parts.  A part has four bytes for each bin, the least value that has fallen into
  * it or, if none has, the first visit; and the set of the bins into which none
  * has, where bit b is bin b.
  */
 #define SKETCH_MAGIC	"min\001"
 #define MAGIC_LENGTH	4
 #define WIDTH_OFFSET	MAGIC_LENGTH
-#define PARTS_OFFSET	(WIDTH_OFFSET + 4)
+#define MINIMA_OFFSET	(WIDTH_OFFSET + 2)
+#define PARTS_OFFSET	(MINIMA_OFFSET + 2)
 
 /* of a part */
 #define EMPTY_OFFSET	(SHTEXT_BINS * 4)
@@ -92,9 +93,9 @@ check_head(const bytea *state, const char *magic, bool length_fits)
 }
 
 static Size
-sketch_length(int width)
+sketch_length(int width, int minima)
 {
-	return PARTS_OFFSET + shbits_nparts(width) * PART_LENGTH;
+	return PARTS_OFFSET + shtext_sketch_nparts(width, minima) * PART_LENGTH;
 }
 
 static void
@@ -131,35 +132,40 @@ read_part(const char *data, ShTextSketchPart *part)
 bytea *
 shtext_sketch_state_make(const ShTextSketch *sketch)
 {
-	bytea	   *state = make_state(SKETCH_MAGIC, sketch_length(sketch->width));
+	bytea	   *state = make_state(SKETCH_MAGIC, sketch_length(sketch->width, sketch->minima));
 
-	shbits_store_bytes(VARDATA(state) + WIDTH_OFFSET, sketch->width, 4);
+	shbits_store_bytes(VARDATA(state) + WIDTH_OFFSET, sketch->width, 2);
+	shbits_store_bytes(VARDATA(state) + MINIMA_OFFSET, sketch->minima, 2);
 	for (int p = 0; p < sketch->nparts; p++)
 		write_part(VARDATA(state) + PARTS_OFFSET + p * PART_LENGTH, &sketch->parts[p]);
 	return state;
 }
 
-/*
- * The bits of the fingerprint.
- */
 int
-shtext_sketch_state_width(const bytea *state)
+shtext_sketch_state_head(const bytea *state, int *width)
 {
 	Size		length = VARSIZE_ANY_EXHDR(state);
-	uint64		width = 0;
+	int			minima = 0;
 
-	if (length >= sketch_length(SIMHASH_BITS_MIN_WIDTH))
-		width = shbits_load_bytes(VARDATA_ANY(state) + WIDTH_OFFSET, 4);
+	*width = 0;
+	if (length >= sketch_length(SIMHASH_BITS_MIN_WIDTH, 0))
+	{
+		*width = shbits_load_bytes(VARDATA_ANY(state) + WIDTH_OFFSET, 2);
+		minima = shbits_load_bytes(VARDATA_ANY(state) + MINIMA_OFFSET, 2);
+	}
 	check_head(state, SKETCH_MAGIC,
-			   width >= SIMHASH_BITS_MIN_WIDTH && width <= SIMHASH_BITS_MAX_WIDTH &&
-			   width % BITS_PER_BYTE == 0 && length == sketch_length(width));
-	return width;
+			   shtype_is_width(*width) && minima <= SHTEXT_MAX_MINIMA &&
+			   (minima == 0 || *width % SHBITS_WIDTH == 0) && length == sketch_length(*width, minima));
+	return minima;
 }
 
 void
 shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch)
 {
-	shtext_sketch_init(sketch, shtext_sketch_state_width(state));
+	int			width;
+	int			minima = shtext_sketch_state_head(state, &width);
+
+	shtext_sketch_init(sketch, width, minima);
 	for (int p = 0; p < sketch->nparts; p++)
 		read_part(VARDATA_ANY(state) + PARTS_OFFSET + p * PART_LENGTH, &sketch->parts[p]);
 }
@@ -188,7 +194,9 @@ add_to_part(char *data, uint64 number)
 void
 shtext_sketch_state_add(bytea *state, uint64 hash)
 {
-	int			nparts = shbits_nparts(shtext_sketch_state_width(state));
+	int			width;
+	int			minima = shtext_sketch_state_head(state, &width);
+	int			nparts = shtext_sketch_nparts(width, minima);
 	char	   *data = VARDATA(state) + PARTS_OFFSET;
 	uint64		number = shtext_number(hash);
 

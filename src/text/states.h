@@ -21,10 +21,10 @@ extern bytea *shtext_sketch_state_make(const ShTextSketch *sketch);
 
 /*
  * Those that are passed a state raise ERRCODE_INVALID_BINARY_REPRESENTATION if it
- * is none: the first one by its head, the others also if no set with a feature has such
- * a sketch.
+ * is none: the first one, which gets the width of the sketch and returns its minima, by its
+ * head; the others also if no set with a feature has such a sketch.
  */
-extern int	shtext_sketch_state_width(const bytea *state);
+extern int	shtext_sketch_state_head(const bytea *state, int *width);
 extern void shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch);
 extern void shtext_sketch_state_add(bytea *state, uint64 hash);
 

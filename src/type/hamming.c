@@ -32,6 +32,7 @@ PG_FUNCTION_INFO_V1(simhash_near_10);
 PG_FUNCTION_INFO_V1(simhash_bits_hamming);
 PG_FUNCTION_INFO_V1(simhash_bits_within);
 PG_FUNCTION_INFO_V1(simhash_bits_near);
+PG_FUNCTION_INFO_V1(simhash_share_band);
 PG_FUNCTION_INFO_V1(simhash_radius);
 PG_FUNCTION_INFO_V1(simhash_warn_of_casts);
 
@@ -124,6 +125,56 @@ Datum
 simhash_bits_near(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(bits_distance_of_args(fcinfo) < shtype_bits_bytes(PG_GETARG_SIMHASH_BITS(0)));
+}
+
+/*
+ * simhash_share_band(a simhash_bits, b simhash_bits, radius integer, bands integer)
+ *	-> boolean
+ *
+ * Whether one of the first bands, or of all if that is null, has the same prefix in both,
+ * and at most radius other bits differ.  Null if another argument is.
+ *
+ * Raises ERRCODE_INVALID_PARAMETER_VALUE, ERRCODE_STRING_DATA_LENGTH_MISMATCH if the
+ * widths differ or there are not so many bands, and ERRCODE_INVALID_BINARY_REPRESENTATION
+ * if these are no bands.
+ */
+Datum
+simhash_share_band(PG_FUNCTION_ARGS)
+{
+	bytea	   *a;
+	bytea	   *b;
+	int32		radius;
+	int			width;
+	int32		nbands;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	a = PG_GETARG_SIMHASH_BITS(0);
+	b = PG_GETARG_SIMHASH_BITS(1);
+	radius = PG_GETARG_INT32(2);
+	if (radius < 0 || radius > SHBITS_BAND_OTHER_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("radius %d is out of range", radius),
+				 errdetail("The radius must be between 0 and %d bits.", SHBITS_BAND_OTHER_BITS)));
+	width = shtype_bits_width(a);
+	if (width != shtype_bits_width(b))
+		shtype_report_widths(width, shtype_bits_width(b));
+	nbands = PG_ARGISNULL(3) ? Max(width / SHBITS_WIDTH, 1) : PG_GETARG_INT32(3);
+	if (nbands < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of bands %d is out of range", nbands),
+				 errdetail("The number of bands must be at least 1.")));
+	if (width % SHBITS_WIDTH != 0 || nbands > width / SHBITS_WIDTH)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("fingerprint of %d bits does not have the bands to compare", width),
+				 errdetail("It must consist of %d or more bands of %d bits each.",
+						   nbands, SHBITS_WIDTH)));
+	shtype_check_bands(shtype_bits_data(a), nbands);
+	shtype_check_bands(shtype_bits_data(b), nbands);
+	PG_RETURN_BOOL(shtype_share_band(shtype_bits_data(a), shtype_bits_data(b), nbands, radius));
 }
 
 /*

@@ -65,6 +65,36 @@ shtype_bits_distance(const uint8 *a, int a_bytes, const uint8 *b, int b_bytes)
 	return shbits_kernels->bytes(a, b, a_bytes);
 }
 
+bool
+shtype_share_band(const uint8 *a, const uint8 *b, int nwords, int radius)
+{
+	for (int i = 0; i < nwords; i++)
+	{
+		uint64		word_a;
+		uint64		word_b;
+
+		memcpy(&word_a, a + i * sizeof(uint64), sizeof(uint64));
+		memcpy(&word_b, b + i * sizeof(uint64), sizeof(uint64));
+		if (shbits_same_band(pg_ntoh64(word_a), pg_ntoh64(word_b), radius))
+			return true;
+	}
+	return false;
+}
+
+void
+shtype_check_bands(const uint8 *words, int nwords)
+{
+	for (int i = 0; i < nwords; i++)
+	{
+		if (unlikely(words[i * sizeof(uint64)] != 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+					 errmsg("fingerprint has no bands"),
+					 errdetail("Word %d has bits above its lowest %d.", i + 1, SHBITS_BAND_BITS),
+					 errhint("Bands are made by simhash_bands.")));
+	}
+}
+
 void
 shtype_split_bits(const uint8 *bytes, int width, uint64 *parts)
 {

@@ -128,6 +128,19 @@ shtype_new_bits_ball(const uint8 *center, int nbytes, int32 radius)
 extern int	shtype_bits_distance(const uint8 *a, int a_bytes, const uint8 *b, int b_bytes);
 
 /*
+ * Do two fingerprints share one of their first nwords words of 64 bits, which are bands
+ * (shbits_same_band)?  Each is at the address of its first byte.
+ */
+extern bool shtype_share_band(const uint8 *a, const uint8 *b, int nwords, int radius);
+
+/*
+ * Check that the first nwords words are bands: nothing but a prefix and other bits.
+ *
+ * Raises ERRCODE_INVALID_BINARY_REPRESENTATION.
+ */
+extern void shtype_check_bands(const uint8 *words, int nwords);
+
+/*
  * Raise ERRCODE_STRING_DATA_LENGTH_MISMATCH: fingerprints of different widths
  * have no distance.
  */

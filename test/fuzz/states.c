@@ -14,7 +14,7 @@
 /* bytes of the two kinds of counters, and of a sketch of some bits */
 #define COUNTED_LENGTH	(8 + 64 * 4)
 #define SUMS_LENGTH		(36 + 64 * 16)
-#define SKETCH_LENGTH(bits)	(8 + ((bits) + 63) / 64 * (64 * 4 + 8))
+#define SKETCH_LENGTH(nparts)	(8 + (nparts) * (64 * 4 + 8))
 
 /*
  * Bytes of the length of a state that begin as one, the rest from the input and then
@@ -95,22 +95,22 @@ fuzz_counters(void)
 }
 
 static bytea *
-take_sketch(int width)
+take_sketch(int width, int minima)
 {
 	ShTextSketch sketch;
 	uint64		hash = take_integer(8);
 	bytea	   *state;
 
-	shtext_sketch_init(&sketch, width);
+	shtext_sketch_init(&sketch, width, minima);
 	shtext_sketch_add(&sketch, &hash, 1);
 	state = shtext_sketch_state_make(&sketch);
 	if (take_byte() % 2)
 	{
-		state = take_state("min\001", SKETCH_LENGTH(width));
+		state = take_state("min\001", SKETCH_LENGTH(sketch.nparts));
 		if (VARSIZE_ANY_EXHDR(state) >= 8 && take_byte() % 16 != 0)
-			shbits_store_bytes(VARDATA(state) + 4, width, 4);
+			shbits_store_bytes(VARDATA(state) + 4, width | minima << 16, 4);
 	}
-	shtext_sketch_state_width(state);
+	shtext_sketch_state_head(state, &width);
 	for (int n = take_byte() % 8; n > 0; n--)
 		shtext_sketch_state_add(state, take_integer(8));
 	return state;
@@ -119,24 +119,25 @@ take_sketch(int width)
 static void
 fuzz_sketches(void)
 {
-	int			width = 8 * (1 + take_byte() % 48);
+	int			minima = take_byte() % 12 % 9;
+	int			width = minima == 0 ? 8 * (1 + take_byte() % 48) : 64 * (1 + take_byte() % 64);
 	ShTextSketch first;
 	ShTextSketch second;
-	ShFingerprint parts[6];
-	ShFingerprint again[6];
+	uint64		words[64];
+	uint64		again[64];
 	ShTextSketch copy;
 
-	shtext_sketch_state_read(take_sketch(width), &first);
-	shtext_sketch_state_read(take_sketch(width), &second);
-	/* the first one's width may be another that its bytes fit */
+	shtext_sketch_state_read(take_sketch(width, minima), &first);
+	shtext_sketch_state_read(take_sketch(width, minima), &second);
+	/* the first one may be for another result whose state has as many bytes */
 	require(first.nparts == second.nparts);
-	if (first.width != second.width)
+	if (first.width != second.width || first.minima != second.minima)
 		return;
 	shtext_sketch_merge(&first, &second);
-	require(shtext_sketch_result(&first, parts));
+	require(shtext_sketch_result(&first, words));
 	shtext_sketch_state_read(shtext_sketch_state_make(&first), &copy);
 	require(shtext_sketch_result(&copy, again) &&
-			memcmp(parts, again, first.nparts * sizeof(ShFingerprint)) == 0);
+			memcmp(words, again, (first.width + 63) / 64 * sizeof(uint64)) == 0);
 }
 
 static void

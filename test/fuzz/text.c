@@ -57,7 +57,7 @@ read_document(void)
 {
 	Result		result = {.normalized = normalize()};
 
-	shtext_sketch_init(&result.sketch, 64);
+	shtext_sketch_init(&result.sketch, 64, 0);
 	read_pieces(VARDATA(document), VARSIZE_ANY_EXHDR(document), encoding, unit, shingle, add, &result);
 	shtext_sketch_result(&result.sketch, result.parts);
 	return result;

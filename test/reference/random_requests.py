@@ -7,7 +7,7 @@ The first NUMBER are texts over all code points: pieces of one
 script after the other, combining marks in any order, Hangul by parts, characters
 that fold to several, invisible ones.  A fifth as many follow of each other form,
 and as many of all of these for simhash_minhash, and a fifth of that for
-simhash_minhash_bits.
+simhash_minhash_bits and for simhash_bands.
 """
 
 import json
@@ -212,6 +212,9 @@ def main():
         bits = r.choice([8, 64, 72, 128, 200, 256, 256, 576, 1024, 4096])
         print(json.dumps({'function': 'minhash_bits', 'bits': bits, **request},
                          ensure_ascii=False))
+    for request in minhash_requests(r, number // 5):
+        request.update(r.choice([{}, {'minima': r.randint(1, 8), 'bands': r.randint(1, 64)}]))
+        print(json.dumps({'function': 'bands', **request}, ensure_ascii=False))
 
 
 if __name__ == '__main__':

@@ -31,9 +31,10 @@ and "repeat" in an object says how many times the document repeats itself.  With
 features of a text are windows of 2 words by default, and there are no weights.
 Their hashes may also be given as a "series": first, last and step.  With
 "function": "minhash_bits" they are those of simhash_minhash_bits, and take "bits",
-256 by default.
-Each line written is a fingerprint in decimal, or, of "minhash_bits", in hex digits;
-or NULL if there is none.
+256 by default.  With "function": "bands" they are those of simhash_bands, and take
+"minima" and "bands", 3 and 32 by default.
+Each line written is a fingerprint in decimal, or, of "minhash_bits" and "bands", in
+hex digits; or NULL if there is none.
 """
 
 import json
@@ -205,11 +206,9 @@ def tour(number):
     return number >> 16 & 0xFFFE, (2 * (number >> 6 & 31) + 1) * 1024, splitmix(number)
 
 
-def minhash(hashes):
-    """Bit b is the last one of the minimum of bin b."""
+def minima_of_bins(hashes):
+    """The minima of the bins, of the hashes of at least one feature."""
     numbers = {splitmix(h % (1 << 64)) for h in hashes}
-    if not numbers:
-        return None
     minima = [None] * BINS
     for number in sorted(numbers, key=lambda number: number >> 32, reverse=True):
         minima[number % BINS] = number >> 32
@@ -218,22 +217,56 @@ def minhash(hashes):
         if minimum is None:
             # the first one that comes to the bin, with the bit that it brings
             minima[b] = min((start + b * step) % 65536 + (bits >> b & 1) for start, step, bits in tours)
+    return minima
+
+
+def first_minima(hashes, number):
+    """So many minima and perhaps more: 64 from the hashes, and more from others that are
+    made of them."""
+    numbers = [splitmix(h % (1 << 64)) for h in hashes]
+    minima = minima_of_bins(hashes)
+    while len(minima) < number:
+        mask = splitmix(len(minima) // BINS)
+        minima += minima_of_bins(number ^ mask for number in numbers)
+    return minima
+
+
+def last_bits(minima):
     return sum((m & 1) << b for b, m in enumerate(minima))
 
 
+def minhash(hashes):
+    """Bit b is the last one of the minimum of bin b."""
+    hashes = list(hashes)
+    return last_bits(minima_of_bins(hashes)) if hashes else None
+
+
 def minhash_bits(hashes, bits=256):
-    """64 bits from the hashes, and more from others that are made of them."""
+    """The last bits of more minima."""
     if not 8 <= bits <= 4096 or bits % 8 != 0:
         raise ValueError('bits is not a multiple of 8 from 8 to 4096')
     hashes = list(hashes)
     if not hashes:
         return None
-    numbers = [splitmix(h % (1 << 64)) for h in hashes]
-    parts = [minhash(hashes)]
-    while len(parts) * BINS < bits:
-        mask = splitmix(len(parts))
-        parts.append(minhash(number ^ mask for number in numbers))
+    minima = first_minima(hashes, bits)
+    parts = [last_bits(minima[i:i + BINS]) for i in range(0, len(minima), BINS)]
     return ''.join('%016x' % part for part in parts)[:bits // 4]
+
+
+def bands(hashes, minima=3, bands=32):
+    """A word for each band: 24 bits of a hash of its minima, then the last bits of the
+    32 minima that follow."""
+    if not 1 <= minima <= 8 or not 1 <= bands <= 64:
+        raise ValueError('minima is not from 1 to 8, or bands not from 1 to 64')
+    hashes = list(hashes)
+    if not hashes:
+        return None
+    numbers = first_minima(hashes, minima * bands + 32)
+    words = []
+    for i in range(0, minima * bands, minima):
+        band = b''.join(m.to_bytes(4, 'little') for m in numbers[i:i + minima])
+        words.append((xxh3_64(band) >> 40) << 32 | last_bits(numbers[i + minima:i + minima + 32]))
+    return ''.join('%016x' % word for word in words)
 
 
 #
@@ -354,6 +387,8 @@ def evaluate(request):
         by_minhash = minhash
     if request.get('function') == 'minhash_bits':
         by_minhash = partial(minhash_bits, bits=request.get('bits', 256))
+    if request.get('function') == 'bands':
+        by_minhash = partial(bands, minima=request.get('minima', 3), bands=request.get('bands', 32))
     if form == 'tsvector':
         if by_minhash:
             return by_minhash(hashes_of(request['lexemes']))

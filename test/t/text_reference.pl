@@ -212,6 +212,23 @@ $node->safe_psql('postgres', q{
 					WHEN form = 'bigint[]'
 						THEN simhash_minhash_bits(elements(request->'hashes')::bigint[], bits)
 					END::text
+			WHEN function = 'bands'
+				THEN CASE
+					WHEN form = 'text' AND shingle IS NULL
+						THEN simhash_bands(document, minima => minima, bands => bands)
+					WHEN form = 'text'
+						THEN simhash_bands(document, shingle, unit, minima, bands)
+					WHEN form = 'bytea' AND shingle IS NULL
+						THEN simhash_bands(decode(document, 'hex'), minima => minima, bands => bands)
+					WHEN form = 'bytea'
+						THEN simhash_bands(decode(document, 'hex'), shingle, minima, bands)
+					WHEN form = 'tsvector'
+						THEN simhash_bands(lexemes(request->'lexemes'), minima, bands)
+					WHEN form = 'text[]'
+						THEN simhash_bands(elements(request->'features'), minima, bands)
+					WHEN form = 'bigint[]'
+						THEN simhash_bands(elements(request->'hashes')::bigint[], minima, bands)
+					END::text
 			WHEN form = 'text'
 				THEN simhash_compute(document, shingle, unit)::text
 			WHEN form = 'bytea'
@@ -241,8 +258,9 @@ $node->safe_psql('postgres', q{
 					FROM simhash_passages(request->>'a', request->>'b', (request->>'min_words')::int))
 			END
 		FROM (VALUES (request->>'function', request->>'form', request->>'document', (request->>'shingle')::int,
-			request->>'unit', (request->>'bits')::int))
-			AS r (function, form, document, shingle, unit, bits);
+			request->>'unit', (request->>'bits')::int, coalesce((request->>'minima')::int, 3),
+			coalesce((request->>'bands')::int, 32)))
+			AS r (function, form, document, shingle, unit, bits, minima, bands);
 	END;
 });
 

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "text/states.h"
+#include "type/hash.h"
 
 #include "server.h"
 
@@ -19,14 +20,19 @@
 
 static uint64 hashes[2 * MAX_FEATURES];
 
-/*
- * The fingerprint of a set as the documentation defines it, bin by bin.
- */
-static uint64
-defined(const uint64 *set, int n)
+/* what a sketch is for */
+typedef struct Kind
 {
-	uint64		result = 0;
+	int			width;
+	int			minima;			/* of a band */
+} Kind;
 
+/*
+ * The minima of a set as the documentation defines them, bin by bin.
+ */
+static void
+define_part(const uint64 *set, int n, uint64 *minima)
+{
 	for (int b = 0; b < 64; b++)
 	{
 		uint64		fallen = PG_UINT64_MAX;
@@ -42,26 +48,47 @@ defined(const uint64 *set, int n)
 				fallen = Min(fallen, x >> 32);
 			first = Min(first, (start + b * step) % 65536 + (shtext_mix(x) >> b) % 2);
 		}
-		result |= ((fallen != PG_UINT64_MAX ? fallen : first) & 1) << b;
+		minima[b] = fallen != PG_UINT64_MAX ? fallen : first;
 	}
-	return result;
 }
 
 /*
- * The fingerprint of 64 nparts bits as the documentation defines it, part by part.
+ * The minima of all parts as the documentation defines them, part by part.
  */
 static void
-define_wide(const uint64 *set, int n, int nparts, uint64 *parts)
+define_minima(const uint64 *set, int n, int nparts, uint64 *minima)
 {
 	static uint64 others[MAX_FEATURES];
 
-	parts[0] = defined(set, n);
+	define_part(set, n, minima);
 	for (int p = 1; p < nparts; p++)
 	{
 		for (int i = 0; i < n; i++)
 			others[i] = shtext_mix(set[i]) ^ shtext_mix(p);
-		parts[p] = defined(others, n);
+		define_part(others, n, minima + p * 64);
 	}
+}
+
+/*
+ * A word of a fingerprint or of bands as the documentation defines it, of these minima.
+ */
+static uint64
+define_word(const uint64 *minima, Kind kind, int word)
+{
+	const uint64 *first = minima + word * (kind.minima == 0 ? 64 : kind.minima);
+	uint64		result = 0;
+
+	for (int i = 0; i < (kind.minima == 0 ? 64 : 32); i++)
+		result |= (first[kind.minima + i] & 1) << i;
+	if (kind.minima > 0)
+	{
+		uint8		bytes[32];
+
+		for (int i = 0; i < kind.minima * 4; i++)
+			bytes[i] = first[i / 4] >> i % 4 * 8;
+		result |= shtype_hash(bytes, kind.minima * 4) >> 40 << 32;
+	}
+	return result;
 }
 
 /* kind 0: random hashes, 1: small numbers, 2: multiples of what is added to seeds */
@@ -75,17 +102,17 @@ make_set(int n, int kind)
 			(first + i) * UINT64CONST(0x9e3779b97f4a7c15);
 }
 
-/* Does the sketch have this fingerprint, of so many bits of it? */
+/* Does the sketch have the result that follows from these minima? */
 static bool
-has_result(const ShTextSketch *sketch, int width, const uint64 *expected)
+has_result(const ShTextSketch *sketch, Kind kind, const uint64 *minima)
 {
 	uint64		result[64];
 
 	if (!shtext_sketch_result(sketch, result))
 		return false;
-	for (int p = 0; p * 64 < width; p++)
+	for (int i = 0; i * 64 < kind.width; i++)
 	{
-		if (result[p] != expected[p])
+		if (result[i] != define_word(minima, kind, i))
 			return false;
 	}
 	return true;
@@ -96,20 +123,21 @@ has_result(const ShTextSketch *sketch, int width, const uint64 *expected)
  * and are merged in some order: the same sketch, and what is defined.
  */
 static void
-test_definition(const char *kernels, const int *widths, int nwidths, int least, const char *what)
+test_definition(const char *kernels, const Kind *kinds, int nkinds, int nparts, int least,
+				const char *what)
 {
+	static uint64 minima[64 * 64];
 	bool		passed = true;
 	int			nempty = 0;
 
 	for (int n = 1; n < 3000; n += 1 + n / least)
 	{
-		uint64		expected[64];
-
 		make_set(n, n % 3);
-		define_wide(hashes, n, (widths[nwidths - 1] + 63) / 64, expected);
-		for (int w = 0; w < nwidths; w++)
+		define_minima(hashes, n, nparts, minima);
+		for (int k = 0; k < nkinds; k++)
 		{
-			int			width = widths[w];
+			Kind		kind = kinds[k];
+			int			state_width;
 			ShTextSketch together;
 			ShTextSketch whole;
 			ShTextSketch merged;
@@ -118,15 +146,15 @@ test_definition(const char *kernels, const int *widths, int nwidths, int least, 
 			bytea	   *states[3];
 			uint64		result[64];
 
-			shtext_sketch_init(&together, width);
+			shtext_sketch_init(&together, kind.width, kind.minima);
 			passed &= !shtext_sketch_result(&together, result);
 			shtext_sketch_add(&together, hashes, n);
-			passed &= has_result(&together, width, expected);
+			passed &= has_result(&together, kind, minima);
 
 			/* single features, in another order, some again */
-			shtext_sketch_init(&whole, width);
+			shtext_sketch_init(&whole, kind.width, kind.minima);
 			for (int p = 0; p < NPARTS; p++)
-				shtext_sketch_init(&parts[p], width);
+				shtext_sketch_init(&parts[p], kind.width, kind.minima);
 			for (int i = 0; i < n + n / 3; i++)
 			{
 				uint64		hash = hashes[n - 1 - i % n];
@@ -137,10 +165,10 @@ test_definition(const char *kernels, const int *widths, int nwidths, int least, 
 					added = shtext_sketch_state_make(&whole);
 				shtext_sketch_state_add(added, hash);
 			}
-			passed &= has_result(&whole, width, expected);
+			passed &= has_result(&whole, kind, minima);
 			nempty += whole.parts[0].empty != 0;
 
-			shtext_sketch_init(&merged, width);
+			shtext_sketch_init(&merged, kind.width, kind.minima);
 			for (int p = 0; p < NPARTS; p++)
 			{
 				ShTextSketch *part = &parts[(p * 3 + n) % NPARTS];
@@ -149,7 +177,8 @@ test_definition(const char *kernels, const int *widths, int nwidths, int least, 
 				{
 					bytea	   *state = shtext_sketch_state_make(part);
 
-					passed &= shtext_sketch_state_width(state) == width;
+					passed &= shtext_sketch_state_head(state, &state_width) == kind.minima &&
+						state_width == kind.width;
 					shtext_sketch_free(part);
 					shtext_sketch_state_read(state, part);
 					shtext_sketch_merge(&merged, part);
@@ -157,7 +186,7 @@ test_definition(const char *kernels, const int *widths, int nwidths, int least, 
 				}
 				shtext_sketch_free(part);
 			}
-			passed &= has_result(&merged, width, expected);
+			passed &= has_result(&merged, kind, minima);
 
 			/* the set decides on the state, too */
 			states[0] = added;
@@ -181,11 +210,14 @@ test_definition(const char *kernels, const int *widths, int nwidths, int least, 
 static void
 test_sketches(const char *kernels)
 {
-	static const int one = 64;
-	static const int widths[] = {8, 56, 64, 72, 128, 256, 576, 4096};
+	static const Kind one = {64, 0};
+	static const Kind wide[] = {{8, 0}, {56, 0}, {64, 0}, {72, 0}, {128, 0}, {256, 0}, {576, 0}, {4096, 0}};
+	static const Kind bands[] = {{64, 1}, {64, 8}, {7 * 64, 3}, {10 * 64, 3}, {11 * 64, 3}, {2048, 3},
+	{16 * 64, 4}, {4096, 1}, {4096, 5}, {4096, 8}};
 
-	test_definition(kernels, &one, 1, 6, "64 bits, as defined, in any order and in parts");
-	test_definition(kernels, widths, lengthof(widths), 1, "any number of bits, as defined, in any order and in parts");
+	test_definition(kernels, &one, 1, 1, 6, "64 bits, as defined, in any order and in parts");
+	test_definition(kernels, wide, lengthof(wide), 64, 1, "any number of bits, as defined, in any order and in parts");
+	test_definition(kernels, bands, lengthof(bands), 9, 1, "bands, as defined, in any order and in parts");
 }
 
 /*
@@ -228,7 +260,7 @@ test_distances(int width, const int *sizes, int nsizes, int most_features)
 				{
 					ShTextSketch sketch;
 
-					shtext_sketch_init(&sketch, width);
+					shtext_sketch_init(&sketch, width, 0);
 					shtext_sketch_add(&sketch, hashes + k * (size - common), size);
 					if (!shtext_sketch_result(&sketch, result[k]))
 						bail_out("no fingerprint");
@@ -266,7 +298,10 @@ test_forged(void)
 		bytea	   *volatile state;
 		Size		length;
 
-		shtext_sketch_init(&sketch, round % 2 == 0 ? 64 : 8 + round % 25 * 8);
+		if (round % 5 == 0)
+			shtext_sketch_init(&sketch, (1 + round % 64) * 64, 1 + round % 8);
+		else
+			shtext_sketch_init(&sketch, round % 2 == 0 ? 64 : 8 + round % 25 * 8, 0);
 		make_set(1 + round % 50, 0);
 		shtext_sketch_add(&sketch, hashes, 1 + round % 50);
 		state = shtext_sketch_state_make(&sketch);
