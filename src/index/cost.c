@@ -45,6 +45,9 @@
  */
 #define PAGE_CPU_COST		10
 
+/* the radius of bands, if it is not known */
+#define USUAL_BAND_RADIUS	7
+
 /* memory that a sort needs for each row, in bytes */
 #define SORT_BYTES			48
 
@@ -70,18 +73,32 @@ typedef struct ScanShape
 } ScanShape;
 
 /*
- * The radius of % between fingerprints of a scan.
+ * The radius of % between fingerprints of a scan, or of =~= between bands.
  */
 static int
 near_radius(const ScanShape *shape)
 {
-	return shape->wide ? shtype_near_radius(shape->geometry->width) : SIMHASH_NEAR_RADIUS;
+	return shape->geometry->prefix_bits > 0 ? USUAL_BAND_RADIUS : shape->wide ? shtype_near_radius(shape->geometry->width) : SIMHASH_NEAR_RADIUS;
 }
 
 static int
 radius_of_ball(const ScanShape *shape, Datum ball)
 {
 	return shape->wide ? DatumGetSimhashBitsBall(ball)->radius : DatumGetSimhashBall(ball)->radius;
+}
+
+/*
+ * How many bands a ball asks for; as many as there are tables if it is null, or not known.
+ * 0 if there are no bands.
+ */
+static int
+bands_of_ball(const ScanShape *shape, Node *ball)
+{
+	const Const *value = (Const *) ball;
+
+	if (shape->geometry->prefix_bits == 0 || !IsA(ball, Const) || value->constisnull)
+		return shape->geometry->prefix_bits > 0 ? shape->geometry->nparts : 0;
+	return shtype_ball_bytes(DatumGetSimhashBitsBall(value->constvalue)) / sizeof(uint64);
 }
 
 /*
@@ -132,7 +149,9 @@ terms_of_array(PlannerInfo *root, const ScanShape *shape, Node *array)
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (!is_null)
-				terms = shidx_add_term(terms, radius_of_ball(shape, ball), 1);
+				terms = shidx_add_term(terms, shape->geometry->prefix_bits == 0 ? 0 :
+									   shtype_ball_bytes(DatumGetSimhashBitsBall(ball)) / sizeof(uint64),
+									   radius_of_ball(shape, ball), 1);
 		}
 		array_free_iterator(iterator);
 	}
@@ -141,10 +160,11 @@ terms_of_array(PlannerInfo *root, const ScanShape *shape, Node *array)
 		ListCell   *lc;
 
 		foreach(lc, ((ArrayExpr *) array)->elements)
-			terms = shidx_add_term(terms, estimate_radius(shape, lfirst(lc)), 1);
+			terms = shidx_add_term(terms, bands_of_ball(shape, lfirst(lc)),
+								   estimate_radius(shape, lfirst(lc)), 1);
 	}
 	else
-		terms = shidx_add_term(terms, near_radius(shape),
+		terms = shidx_add_term(terms, bands_of_ball(shape, array), near_radius(shape),
 							   Max(shcompat_estimate_array_length(root, array), 1));
 	return terms;
 }
@@ -162,7 +182,6 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 	int			strategy;
 	Oid			left;
 	Oid			right;
-	Oid			function;
 	ShIdxKind	kind;
 	ShIdxMeaning meaning;
 
@@ -186,21 +205,21 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 
 	/* the scan will report an operator that cannot be used */
 	get_op_opfamily_properties(operator, opfamily, false, &strategy, &left, &right);
-	function = shidx_fingerprint_function_in(opfamily, left);
-	kind = shidx_kind_of(function, left);
+	kind = shidx_kind_in(opfamily, left);
 	meaning = shidx_meaning(strategy, kind, shape->geometry->width);
-	if (meaning.ask == SHIDX_ASK_BALL && !shidx_can_search(function, left, right, strategy))
+	if (meaning.ask == SHIDX_ASK_BALL && !shidx_can_search(opfamily, left, right, strategy))
 		return;
 	if (meaning.ask == SHIDX_ASK_BALL && is_array)
 		terms = terms_of_array(root, shape, argument);
 	else if (meaning.ask == SHIDX_ASK_BALL)
-		terms = shidx_add_term(NIL, estimate_radius(shape, argument), 1);
+		terms = shidx_add_term(NIL, bands_of_ball(shape, argument), estimate_radius(shape, argument),
+							   1);
 	else
 	{
 		double		balls = is_array ? Max(shcompat_estimate_array_length(root, argument), 1) : 1;
 
-		terms = shidx_add_term(NIL, meaning.radius, balls);
-		if (kind == SHIDX_COMPUTED)
+		terms = shidx_add_term(NIL, meaning.bands, meaning.radius, balls);
+		if (kind >= SHIDX_COMPUTED)
 			shape->ncomputed += balls;
 	}
 	shape->conditions = lappend(shape->conditions, terms);
@@ -214,10 +233,12 @@ static void
 find_geometry(const IndexOptInfo *info, ScanShape *shape)
 {
 	int			last = info->nkeycolumns - 1;
-	Oid			function = shidx_fingerprint_function_in(info->opfamily[last], info->opcintype[last]);
+	Oid			family = info->opfamily[last];
+	Oid			type = info->opcintype[last];
+	Oid			function = shidx_fingerprint_function_in(family, type);
+	bool		banded = shidx_kind_in(family, type) == SHIDX_BANDED;
 
-	shape->wide = !get_typbyval(OidIsValid(function) ? get_func_rettype(function) :
-								info->opcintype[last]);
+	shape->wide = !get_typbyval(OidIsValid(function) ? get_func_rettype(function) : type);
 	if (info->hypothetical)
 	{
 		const TargetEntry *entry = list_nth_node(TargetEntry, info->indextlist, last);
@@ -228,7 +249,9 @@ find_geometry(const IndexOptInfo *info, ScanShape *shape)
 		if (width <= 0)
 			width = SHBITS_WIDTH;
 		blocks = shidx_default_blocks(shbits_part_bits(width, 0));
-		shape->geometry = shidx_make_geometry(width, blocks, blocks - 1);
+		shape->geometry = banded ?
+			shidx_make_geometry(SHBITS_WIDTH * shidx_default_bands(family, type), 1, 0, true) :
+			shidx_make_geometry(width, blocks, blocks - 1, false);
 	}
 	else
 	{
@@ -339,7 +362,7 @@ find_shape(PlannerInfo *root, IndexPath *path)
 		add_condition(root, info->opfamily[info->nkeycolumns - 1],
 						lfirst_node(RestrictInfo, lc)->clause, &shape);
 	if (shape.conditions == NIL)
-		shape.conditions = list_make1(shidx_add_term(NIL, INT_MAX, 1));
+		shape.conditions = list_make1(shidx_add_term(NIL, 0, INT_MAX, 1));
 	return shape;
 }
 
@@ -576,9 +599,9 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	/*
 	 * Balls may have rows in common, so all are read and sorted before the
 	 * first row; and then an index-only scan finds the leaf of each row
-	 * again.
+	 * again.  Of bands, rows are returned as they are found.
 	 */
-	if (cost->balls > 1 && !ordered)
+	if (cost->balls > 1 && !ordered && shape.geometry->prefix_bits == 0)
 	{
 		Cost		sort = sort_cost(tuples);
 

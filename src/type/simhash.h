@@ -28,6 +28,9 @@
 #define SIMHASH_STRATEGY_BALL		2	/* the fingerprint lies in the ball */
 #define SIMHASH_STRATEGY_DISTANCE	3	/* ORDER BY */
 #define SIMHASH_STRATEGY_WITHIN		4	/* of radius 0 */
+#define SIMHASH_STRATEGY_BAND		100 /* times n, plus r, where a class makes
+										 * bands: one of the first n is shared
+										 * within r bits */
 #define SIMHASH_STRATEGY_EIGHTH		10000	/* of simhash_bits: fewer than an
 											 * eighth of the bits differ */
 
