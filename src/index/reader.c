@@ -279,7 +279,7 @@ collect_all(ShIdxReader *reader)
  * are left, each by its row, and those that have been returned before the others.
  */
 static void
-collect_rest(ShIdxReader *reader)
+sort_with_returned(ShIdxReader *reader)
 {
 	const ShIdxMatches *matches = &reader->matches;
 	bool		keep_pin = reader->ballscan.keep_pin;
@@ -310,7 +310,7 @@ collect_rest(ShIdxReader *reader)
  * with nothing changed, if that would take too much memory.
  */
 static bool
-drop_returned(ShIdxReader *reader)
+skip_returned(ShIdxReader *reader)
 {
 	ShIdxMatches *matches = &reader->matches;
 	int			count = matches->count;
@@ -382,8 +382,8 @@ shidx_next_matches(ShIdxReader *reader)
 	{
 		if (!read_matches(reader))
 			return false;
-		if (!drop_returned(reader))
-			collect_rest(reader);
+		if (!skip_returned(reader))
+			sort_with_returned(reader);
 		else if (reader->matches.count > 0)
 			return true;
 	}
