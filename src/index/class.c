@@ -41,14 +41,23 @@ extern Datum simhash_ball_in(PG_FUNCTION_ARGS);
 extern Datum simhash_bits_ball_in(PG_FUNCTION_ARGS);
 
 /*
- * What values of a type are in an operator family.
+ * What values of a type are in an operator family.  Sets *function, if that is asked for,
+ * to the one that computes their fingerprints or bands, or to InvalidOid.
  */
 ShIdxKind
-shidx_kind_in(Oid family, Oid type)
+shidx_kind_in(Oid family, Oid type, Oid *function)
 {
-	return OidIsValid(get_opfamily_proc(family, type, type, SIMHASH_FINGERPRINT_PROC)) ? SHIDX_COMPUTED :
-		OidIsValid(get_opfamily_proc(family, type, type, SIMHASH_BANDS_PROC)) ? SHIDX_BANDED :
-		get_typbyval(type) ? SHIDX_NARROW : SHIDX_WIDE;
+	ShIdxKind	kind = SHIDX_COMPUTED;
+	Oid			proc = get_opfamily_proc(family, type, type, SIMHASH_FINGERPRINT_PROC);
+
+	if (!OidIsValid(proc))
+	{
+		proc = get_opfamily_proc(family, type, type, SIMHASH_BANDS_PROC);
+		kind = OidIsValid(proc) ? SHIDX_BANDED : get_typbyval(type) ? SHIDX_NARROW : SHIDX_WIDE;
+	}
+	if (function != NULL)
+		*function = proc;
+	return kind;
 }
 
 /*
@@ -121,15 +130,14 @@ is_equal_by_bits(Oid type)
 bool
 shidx_can_search(Oid family, Oid left, Oid right, int strategy)
 {
-	ShIdxKind	kind = shidx_kind_in(family, left);
+	Oid			function;
+	ShIdxKind	kind = shidx_kind_in(family, left, &function);
 	ShIdxMeaning meaning = shidx_meaning(strategy, kind, 0);
 	ShIdxAsk	ask = meaning.ask;
 	bool		wide;
 
 	if (kind >= SHIDX_COMPUTED)
 	{
-		Oid			function = shidx_fingerprint_function_in(family, left);
-
 		if (ask == SHIDX_ASK_BAND)
 			return left == right && meaning.bands * SHBITS_WIDTH <= shidx_function_width(function);
 		if (ask != SHIDX_ASK_BALL)
@@ -205,7 +213,10 @@ shidx_is_fingerprint_function(Oid function, Oid type, ShIdxKind kind)
 Oid
 shidx_fingerprint_function_in(Oid family, Oid type)
 {
-	return get_opfamily_proc(family, type, type, shidx_proc_of(shidx_kind_in(family, type)));
+	Oid			function;
+
+	shidx_kind_in(family, type, &function);
+	return function;
 }
 
 /*

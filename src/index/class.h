@@ -73,7 +73,7 @@ extern uint64 shidx_hash_value(Relation index, int column, FmgrInfo *function, D
 
 /* class.c: what the operator class says of fingerprints */
 extern bool shidx_is_64_bits(Oid type);
-extern ShIdxKind shidx_kind_in(Oid family, Oid type);
+extern ShIdxKind shidx_kind_in(Oid family, Oid type, Oid *function);
 extern ShIdxMeaning shidx_meaning(int strategy, ShIdxKind kind, int width);
 extern bool shidx_can_search(Oid family, Oid left, Oid right, int strategy);
 extern int	shidx_fingerprint_width(Oid type, int32 typmod);

@@ -63,6 +63,10 @@ typedef struct GroupEstimate
 /* what determines how much of the index is read */
 typedef struct ScanShape
 {
+	Oid			type;			/* of the values of the last column */
+	ShIdxKind	kind;
+	Oid			function;		/* that computes their fingerprints, or
+								 * InvalidOid */
 	const ShIdxGeometry *geometry;
 	bool		wide;			/* fingerprints are of type simhash_bits */
 	List	   *conditions;		/* their lists of ShIdxTerm */
@@ -205,7 +209,7 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 
 	/* the scan will report an operator that cannot be used */
 	get_op_opfamily_properties(operator, opfamily, false, &strategy, &left, &right);
-	kind = shidx_kind_in(opfamily, left);
+	kind = left == shape->type ? shape->kind : shidx_kind_in(opfamily, left, NULL);
 	meaning = shidx_meaning(strategy, kind, shape->geometry->width);
 	if (meaning.ask == SHIDX_ASK_BALL && !shidx_can_search(opfamily, left, right, strategy))
 		return;
@@ -235,9 +239,11 @@ find_geometry(const IndexOptInfo *info, ScanShape *shape)
 	int			last = info->nkeycolumns - 1;
 	Oid			family = info->opfamily[last];
 	Oid			type = info->opcintype[last];
-	Oid			function = shidx_fingerprint_function_in(family, type);
-	bool		banded = shidx_kind_in(family, type) == SHIDX_BANDED;
+	Oid			function;
 
+	shape->type = type;
+	shape->kind = shidx_kind_in(family, type, &function);
+	shape->function = function;
 	shape->wide = !get_typbyval(OidIsValid(function) ? get_func_rettype(function) : type);
 	if (info->hypothetical)
 	{
@@ -249,7 +255,7 @@ find_geometry(const IndexOptInfo *info, ScanShape *shape)
 		if (width <= 0)
 			width = SHBITS_WIDTH;
 		blocks = shidx_default_blocks(shbits_part_bits(width, 0));
-		shape->geometry = banded ?
+		shape->geometry = shape->kind == SHIDX_BANDED ?
 			shidx_make_geometry(SHBITS_WIDTH * shidx_default_bands(family, type), 1, 0, true) :
 			shidx_make_geometry(width, blocks, blocks - 1, false);
 	}
@@ -454,7 +460,7 @@ sort_cost(double tuples)
  * have for an order, are not distances.
  */
 static bool
-has_order(const IndexPath *path, const ScanShape *shape, Oid function)
+has_order(const IndexPath *path, const ScanShape *shape)
 {
 	int			last = path->indexinfo->nkeycolumns - 1;
 	ListCell   *by;
@@ -473,7 +479,7 @@ has_order(const IndexPath *path, const ScanShape *shape, Oid function)
 		if (shidx_meaning(strategy, SHIDX_NARROW, SHBITS_WIDTH).ask != SHIDX_ASK_DISTANCE)
 			return false;
 	}
-	return !shape->wide && !OidIsValid(function) &&
+	return shape->kind == SHIDX_NARROW &&
 		list_length(path->indexorderbys) <= SHIDX_MAX_ORDERBYS;
 }
 
@@ -492,13 +498,13 @@ index_selectivity(PlannerInfo *root, IndexOptInfo *info, List *quals)
  * for that.
  */
 static Cost
-fingerprint_cost(PlannerInfo *root, Oid function, const ScanShape *shape)
+fingerprint_cost(PlannerInfo *root, const ScanShape *shape)
 {
 	QualCost	cost = {0};
 
 	if (shape->ncomputed == 0)
 		return 0;
-	add_function_cost(root, function, NULL, &cost);
+	add_function_cost(root, shape->function, NULL, &cost);
 	return shape->ncomputed * (cost.startup + cost.per_tuple);
 }
 
@@ -536,15 +542,13 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	double		spc_random_page_cost;
 	double		spc_seq_page_cost;
 	ScanShape	shape = find_shape(root, path);
-	Oid			function = shidx_fingerprint_function_in(info->opfamily[info->nkeycolumns - 1],
-														 info->opcintype[info->nkeycolumns - 1]);
 
 	/*
 	 * The planner goes by the members of operator families, and so offers
 	 * orders that the index does not have.  Without its order, this is a path
 	 * like any other.
 	 */
-	if (!has_order(path, &shape, function))
+	if (!has_order(path, &shape))
 	{
 		path->indexorderbys = NIL;
 		path->indexorderbycols = NIL;
@@ -591,7 +595,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	 */
 	arguments = index_other_operands_eval_cost(root, quals) +
 		index_other_operands_eval_cost(root, path->indexorderbys) +
-		fingerprint_cost(root, function, &shape);
+		fingerprint_cost(root, &shape);
 	page_costs = page_fetches + cost->pages * PAGE_CPU_COST * cpu_operator_cost;
 	*startup_cost = arguments;
 	*total_cost = arguments + page_costs + tuples * cpu_index_tuple_cost;
@@ -616,7 +620,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	 * and what has none need not be null, so conditions are rechecked
 	 */
 	if (info->nkeycolumns > 1 || shape.ncomputed > 0 || shape.wide ||
-		(shape.only_nulls && OidIsValid(function)))
+		(shape.only_nulls && OidIsValid(shape.function)))
 	{
 		cost_qual_eval(&qual_cost, quals, root);
 		*total_cost += tuples * qual_cost.per_tuple;

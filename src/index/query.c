@@ -368,11 +368,13 @@ read_condition(ShIdxQuery *query, ScanKey key)
 	for (int i = 0; i < narguments; i++)
 	{
 		SimhashBall *ball = balls->list + (Size) balls->count * nparts;
-		ShFingerprint parts[SHBITS_MAX_PARTS] = {0};
+		ShFingerprint parts[SHBITS_MAX_PARTS];
 		int			radius = meaning.radius;
 		int			bands = meaning.bands;
 
 		CHECK_FOR_INTERRUPTS();
+		if (banded)
+			memset(parts, 0, sizeof(parts));
 		if (!ball_of_argument(query, meaning.ask, arguments[i], type, parts, &radius, &bands) ||
 			radius < 0)
 			continue;

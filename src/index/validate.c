@@ -116,7 +116,7 @@ static ShIdxKind
 kind_of_left(const Family *family, Oid type)
 {
 	return family->kind < SHIDX_COMPUTED ? family->kind :
-		shidx_kind_in(family->oid, type) == SHIDX_BANDED ? SHIDX_BANDED : SHIDX_COMPUTED;
+		shidx_kind_in(family->oid, type, NULL) == SHIDX_BANDED ? SHIDX_BANDED : SHIDX_COMPUTED;
 }
 
 /*
@@ -212,7 +212,7 @@ validate_function(Family *family, Form_pg_amproc member)
 	else if (member->amprocnum == SIMHASH_BANDS_PROC)
 	{
 		has_signature = shidx_is_fingerprint_function(member->amproc, type, SHIDX_BANDED);
-		if (shidx_kind_in(family->oid, type) == SHIDX_COMPUTED)
+		if (shidx_kind_in(family->oid, type, NULL) == SHIDX_COMPUTED)
 			report_invalid(family, psprintf("contains support functions %d and %d for type %s",
 											SIMHASH_FINGERPRINT_PROC, SIMHASH_BANDS_PROC,
 											format_type_be(type)));
@@ -363,7 +363,7 @@ void
 shidx_check_operator(Relation index, Oid left, Oid right, int strategy, bool orders)
 {
 	Oid			family = index->rd_opfamily[shidx_fp_column(index)];
-	ShIdxAsk	ask = shidx_meaning(strategy, shidx_kind_in(family, left), 0).ask;
+	ShIdxAsk	ask = shidx_meaning(strategy, shidx_kind_in(family, left, NULL), 0).ask;
 
 	if (orders == (ask == SHIDX_ASK_DISTANCE) && shidx_can_search(family, left, right, strategy))
 		return;

@@ -154,12 +154,13 @@ get_operator_radius(const ShPlanCatalog *catalog, Oid operator, int *width)
 	{
 		Form_pg_amop member =
 			(Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
+		Oid			function;
 		ShIdxKind	kind;
 		ShIdxMeaning meaning;
 
 		if (member->amopmethod != catalog->access_method)
 			continue;
-		kind = shidx_kind_in(member->amopfamily, member->amoplefttype);
+		kind = shidx_kind_in(member->amopfamily, member->amoplefttype, &function);
 		meaning = shidx_meaning(member->amopstrategy, kind, 0);
 		if (meaning.ask == SHIDX_ASK_BAND)
 		{
@@ -171,8 +172,7 @@ get_operator_radius(const ShPlanCatalog *catalog, Oid operator, int *width)
 			continue;
 		radius = meaning.radius;
 		if (kind == SHIDX_COMPUTED)
-			*width = shidx_function_width(shidx_fingerprint_function_in(member->amopfamily,
-																		member->amoplefttype));
+			*width = shidx_function_width(function);
 	}
 	ReleaseSysCacheList(members);
 	return radius;
