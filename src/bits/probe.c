@@ -272,6 +272,20 @@ shbits_plan_table(double leaves_per_table, ShBitsProbePlan *plan)
 }
 
 /*
+ * Read the place of one prefix in a table of bands; or the table from end to end, if its
+ * groups are not known, for nothing but that prefix.
+ */
+void
+shbits_plan_band(double leaves_per_table, bool by_table, ShBitsProbePlan *plan)
+{
+	shbits_plan_table(leaves_per_table, plan);
+	plan->probes[0].nbits = SHBITS_WIDTH - SHBITS_BAND_OTHER_BITS;
+	plan->probes[0].mask = shbits_prefix_mask(plan->probes[0].nbits);
+	if (!by_table)
+		plan->pages = 1 + plan->pages / ldexp(1, SHBITS_BAND_PREFIX_BITS);
+}
+
+/*
  * Set what it takes to search the parts within their radii, and return its cost.
  */
 static double

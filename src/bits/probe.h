@@ -54,6 +54,7 @@ extern void shbits_plan_probes(const ShBitsScheme *scheme, int radius,
 extern bool shbits_plan_ring(const ShBitsScheme *scheme, int inner, int radius,
 							 double leaves_per_table, ShBitsProbePlan *plan);
 extern void shbits_plan_table(double leaves_per_table, ShBitsProbePlan *plan);
+extern void shbits_plan_band(double leaves_per_table, bool by_table, ShBitsProbePlan *plan);
 extern void shbits_allot(const ShBitsScheme *scheme, int width, int radius, bool by_table,
 						 double leaves_per_table, double rows, ShBitsAllotment *allotment);
 

@@ -39,6 +39,11 @@
 static int
 width_of_wide(Relation index)
 {
+	if (shidx_kind(index) == SHIDX_BANDED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" of bands cannot be searched as a whole",
+						RelationGetRelationName(index))));
 	return shidx_is_wide(index) ? shidx_stored_width(index) : 0;
 }
 

@@ -56,7 +56,7 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, const ShIdxGeometry *geome
 	scan->plan_radius = -1;
 	scan->allowance = PG_INT64_MAX;
 	scan->pin = InvalidBuffer;
-	scan->aims = palloc(geometry->scheme->ntables * sizeof(ShIdxAim));
+	scan->aims = palloc(Max(geometry->scheme->ntables, geometry->nparts) * sizeof(ShIdxAim));
 }
 
 /*
@@ -121,7 +121,9 @@ shidx_ball_plan(ShIdxBallScan *scan, int radius)
 {
 	if (radius == scan->plan_radius)
 		return;
-	if (scan->groups.all)
+	if (scan->geometry->prefix_bits > 0 && radius < SHBITS_WIDTH)
+		shbits_plan_band(scan->leaves_per_table, scan->groups.all, &scan->plan);
+	else if (scan->groups.all)
 		shbits_plan_table(scan->leaves_per_table, &scan->plan);
 	else
 		shbits_plan_probes(scan->geometry->scheme, radius, scan->leaves_per_table, &scan->plan);
@@ -153,36 +155,51 @@ restart(ShIdxBallScan *scan)
 }
 
 /*
- * Prefetch the first leaf of each probe in the first group, except for probes
+ * Aim at the first leaf of each probe of a ball in the first group, except for probes
  * that read a whole table.
  */
 static void
-look_ahead(ShIdxBallScan *scan)
+add_aims(ShIdxBallScan *scan, int part, ShFingerprint center)
 {
 	ShIdxAim   *aims = scan->aims;
-	int			naims = 0;
+	int			naims = scan->naims;
 
-	Assert(scan->plan.nprobes <= scan->geometry->scheme->ntables);
-	if (scan->groups.all)
-		return;
 	for (int i = 0; i < scan->plan.nprobes; i++)
 	{
 		const ShBitsProbe *probe = &scan->plan.probes[i];
 		ShPermuted	query = shbits_permute(&scan->geometry->scheme->tables[probe->table],
-										   scan->ball.center);
+										   center);
 		ShPermuted	first;
 
 		if (probe->nbits > 0 &&
 			shbits_next_in_ball(query, probe->radius, probe->nbits, 0, &first))
 		{
-			aims[naims].tree = shidx_tree_of(scan->geometry, scan->part, probe->table);
+			aims[naims].tree = shidx_tree_of(scan->geometry, part, probe->table);
 			aims[naims].key = shidx_make_key(scan->groups.list[0], first, 0);
 			aims[naims].last = first | ~shbits_prefix_mask(probe->nbits);
 			naims++;
 		}
 	}
-	shidx_look_ahead(scan->index, naims, aims);
 	scan->naims = naims;
+}
+
+/*
+ * Prefetch the leaves of all parts at once, each of which has one ball or none.
+ */
+void
+shidx_ball_look_ahead(ShIdxBallScan *scan, const ShIdxBalls *parts)
+{
+	scan->aim = 0;
+	scan->naims = 0;
+	scan->of_all_parts = true;
+	for (int p = 0; !scan->groups.all && p < scan->geometry->nparts; p++)
+	{
+		if (parts[p].count == 0)
+			continue;
+		shidx_ball_plan(scan, parts[p].list->radius);
+		add_aims(scan, p, parts[p].list->center);
+	}
+	shidx_look_ahead(scan->index, scan->naims, scan->aims);
 }
 
 /*
@@ -195,8 +212,8 @@ set_ball(ShIdxBallScan *scan, SimhashBall ball)
 	shidx_ball_release(scan);
 	scan->ball = ball;
 	scan->probe = 0;
-	scan->aim = 0;
-	scan->naims = 0;
+	if (!scan->of_all_parts)
+		scan->aim = scan->naims = 0;
 	restart(scan);
 }
 
@@ -214,7 +231,10 @@ shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
 		return;
 	}
 	shidx_ball_plan(scan, ball.radius);
-	look_ahead(scan);
+	if (scan->of_all_parts || scan->groups.all)
+		return;
+	add_aims(scan, scan->part, ball.center);
+	shidx_look_ahead(scan->index, scan->naims, scan->aims);
 }
 
 /*

@@ -169,6 +169,7 @@ typedef struct BuildShared
 	int			width;			/* of the geometry */
 	int			blocks;
 	int			distance;
+	bool		bands;
 	int			nparts;
 	int			memory_kb;		/* for each process */
 	int			max_processes;
@@ -369,7 +370,7 @@ shidx_build_worker(dsm_segment *seg, shm_toc *toc)
 
 	InstrStartParallelQuery();
 	participate(shared, shm_toc_lookup(toc, KEY_ROOTS, false), heap, index, info, table_scan,
-				shidx_make_geometry(shared->width, shared->blocks, shared->distance),
+				shidx_make_geometry(shared->width, shared->blocks, shared->distance, shared->bands),
 				ParallelWorkerNumber + 1, false);
 	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
 
@@ -448,6 +449,7 @@ build_together(Relation heap, Relation index, IndexInfo *info, const ShIdxGeomet
 		shared->width = geometry->width;
 		shared->blocks = geometry->scheme->blocks;
 		shared->distance = geometry->scheme->distance;
+		shared->bands = geometry->prefix_bits > 0;
 		shared->nparts = geometry->nparts;
 		BarrierInit(&shared->barrier, 0);
 		SharedFileSetInit(&shared->files, pcxt->seg);
@@ -678,7 +680,7 @@ shidx_buildempty(Relation index)
 		Buffer		root = shcompat_extend(index, INIT_FORKNUM);
 
 		shidx_init_page(BufferGetPage(root), tree, 0,
-						SHIDX_ROOT | (shidx_is_grouped(index) ? SHIDX_GROUPED : 0),
+						SHIDX_ROOT | shidx_contents(index, geometry),
 						SHIDX_LOWEST_KEY, SHIDX_HIGHEST_KEY, InvalidBlockNumber);
 		shidx_set_widths(BufferGetPage(root), SHIDX_MIN_ROW_WIDTH);
 		shidx_set_root(metapage, tree, BufferGetBlockNumber(root), 0);

@@ -33,6 +33,7 @@ typedef struct ShIdxOptions
 	int			blocks;			/* of all parts together; 0 if not set */
 	int			distance;		/* -1 if not set */
 	int			fillfactor;		/* percent of a leaf filled by a build */
+	int			bands;			/* 0 if not set */
 } ShIdxOptions;
 
 /* the blocks of a part of so many bits: more would be worth little for what they take */
@@ -77,6 +78,7 @@ extern bytea *shidx_options(Datum reloptions, bool validate);
 extern ShIdxOptions shidx_get_options(Relation index, int width);
 extern bool shidx_is_emptied(Relation heap, Relation index, bool concurrent);
 extern ShIdxGeometry *shidx_choose_geometry(Relation heap, Relation index, bool concurrent);
+extern int	shidx_default_bands(Oid family, Oid type);
 extern int	shidx_fillfactor(Relation index);
 extern void shidx_report_pending_options(Relation index, const ShIdxGeometry *geometry);
 

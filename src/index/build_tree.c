@@ -91,8 +91,7 @@ add_page(ShIdxBuild *build, ShIdxPageList *level, int tree, int number, ShIdxKey
 	Page		page = shidx_add_page(build->pages, level, low);
 
 	shidx_init_page(page, tree, number,
-					(is_root ? SHIDX_ROOT : 0) |
-					(shidx_is_grouped(build->index) ? SHIDX_GROUPED : 0),
+					(is_root ? SHIDX_ROOT : 0) | shidx_contents(build->index, build->geometry),
 					low, high, InvalidBlockNumber);
 	return page;
 }
@@ -135,16 +134,16 @@ begin_leaf(const ShIdxBuild *build, BuildLeaf *leaf, ShIdxKey low, size_t number
 static bool
 widen_leaf(const ShIdxBuild *build, BuildLeaf *leaf, ShIdxKey key)
 {
-	bool		grouped = shidx_is_grouped(build->index);
+	uint8		contents = shidx_contents(build->index, build->geometry);
 	ShIdxKey	end = shidx_make_key(key.group, key.fp, SHIDX_MAX_TID);
 	int			row_width = Max(leaf->row_width, shidx_roomy_row_width_of(key.tid));
-	int			limit = leaf->fill * shidx_leaf_capacity(leaf->low, end, row_width, grouped);
+	int			limit = leaf->fill * shidx_leaf_capacity(leaf->low, end, row_width, contents);
 
 	if (leaf->count > 0 && leaf->count >= limit)
 		return false;
 	leaf->limit = Max(limit, 1);
 	leaf->row_width = row_width;
-	leaf->end = shidx_end_as_wide(leaf->low, end, grouped);
+	leaf->end = shidx_end_as_wide(leaf->low, end, contents);
 	return true;
 }
 
@@ -173,10 +172,10 @@ write_entry(const ShIdxBuild *build, BuildLeaf *leaf, ShIdxKey key)
 static ShIdxKey
 write_leaf(ShIdxBuild *build, ShIdxPageList *leaves, int tree, const BuildLeaf *leaf, ShIdxKey high)
 {
-	bool		grouped = shidx_is_grouped(build->index);
+	uint8		contents = shidx_contents(build->index, build->geometry);
 	Page		page;
 
-	if (leaf->count > shidx_leaf_capacity(leaf->low, high, leaf->row_width, grouped))
+	if (leaf->count > shidx_leaf_capacity(leaf->low, high, leaf->row_width, contents))
 		high = leaf->end;
 	page = add_page(build, leaves, tree, 0, leaf->low, high);
 	shidx_write_leaf(page, leaf->keys, leaf->count, leaf->row_width);

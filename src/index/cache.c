@@ -22,6 +22,7 @@
 
 #include "compat.h"
 #include "index/page.h"
+#include "index/class.h"
 #include "index/tree.h"
 #include "type/simhash.h"
 #include "type/wide.h"
@@ -42,7 +43,7 @@ column_width(Relation index)
 	int			column = IndexRelationGetNumberOfAttributes(index);
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), column - 1);
 
-	if (OidIsValid(index_getprocid(index, column, SIMHASH_FINGERPRINT_PROC)))
+	if (shidx_computes_fingerprints(index))
 		return 0;
 	return attribute->attbyval ? SHBITS_WIDTH : Max(attribute->atttypmod, 0);
 }
@@ -57,6 +58,7 @@ metapage_problem(Relation index, Page page)
 {
 	ShIdxMetaPageData *meta = ShIdxPageGetMeta(page);
 	int			width = column_width(index);
+	bool		bands = shidx_kind(index) == SHIDX_BANDED;
 	int			ntables;
 
 	if (PageIsNew(page))
@@ -75,7 +77,9 @@ metapage_problem(Relation index, Page page)
 	ntables = shbits_ntables(meta->blocks, meta->distance);
 	if (meta->blocks > shbits_part_bits(meta->width, 0) || ntables < 1 ||
 		ntables > SHBITS_MAX_TABLES || meta->ntables != ntables ||
-		meta->nparts != shbits_nparts(meta->width) || meta->kind != 0 || meta->prefix_bits != 0 ||
+		meta->nparts != shbits_nparts(meta->width) || meta->kind != bands ||
+		meta->prefix_bits != (bands ? SHBITS_BAND_PREFIX_BITS : 0) ||
+		(bands && (meta->width % SHBITS_WIDTH != 0 || meta->blocks != 1)) ||
 		meta->nparts * ntables >= SHIDX_MAX_TREES)
 		return gettext_noop("index \"%s\" has an impossible scheme in the metapage, block %u");
 	for (int i = 0; i <= meta->nparts * ntables; i++)
@@ -136,7 +140,7 @@ shidx_read_cache(Relation index)
 	shbits_scheme_init(scheme, shbits_part_bits(meta->width, 0), meta->blocks, meta->distance);
 	cache->geometry = (ShIdxGeometry)
 	{
-		meta->width, meta->nparts, ntrees, scheme
+		meta->width, meta->nparts, ntrees, meta->prefix_bits, scheme
 	};
 	cache->nblocks = RelationGetNumberOfBlocks(index);
 	for (int tree = 0; tree <= ntrees; tree++)

@@ -13,12 +13,19 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_amop.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_opclass.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "parser/parse_coerce.h"
 #include "utils/catcache.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
@@ -34,13 +41,23 @@ extern Datum simhash_ball_in(PG_FUNCTION_ARGS);
 extern Datum simhash_bits_ball_in(PG_FUNCTION_ARGS);
 
 /*
- * What values of a type are, given the function that computes their fingerprints,
- * if there is one.
+ * What values of a type are in an operator family.  Sets *function, if that is asked for,
+ * to the one that computes their fingerprints or bands, or to InvalidOid.
  */
 ShIdxKind
-shidx_kind_of(Oid function, Oid type)
+shidx_kind_in(Oid family, Oid type, Oid *function)
 {
-	return OidIsValid(function) ? SHIDX_COMPUTED : get_typbyval(type) ? SHIDX_NARROW : SHIDX_WIDE;
+	ShIdxKind	kind = SHIDX_COMPUTED;
+	Oid			proc = get_opfamily_proc(family, type, type, SIMHASH_FINGERPRINT_PROC);
+
+	if (!OidIsValid(proc))
+	{
+		proc = get_opfamily_proc(family, type, type, SIMHASH_BANDS_PROC);
+		kind = OidIsValid(proc) ? SHIDX_BANDED : get_typbyval(type) ? SHIDX_NARROW : SHIDX_WIDE;
+	}
+	if (function != NULL)
+		*function = proc;
+	return kind;
 }
 
 /*
@@ -54,6 +71,13 @@ shidx_meaning(int strategy, ShIdxKind kind, int width)
 
 	if (strategy == SIMHASH_STRATEGY_BALL)
 		meaning.ask = SHIDX_ASK_BALL;
+	else if (kind == SHIDX_BANDED)
+	{
+		meaning.bands = strategy / SIMHASH_STRATEGY_BAND;
+		meaning.radius = strategy % SIMHASH_STRATEGY_BAND;
+		if (meaning.bands >= 1 && meaning.radius <= SHBITS_BAND_OTHER_BITS)
+			meaning.ask = SHIDX_ASK_BAND;
+	}
 	else if (strategy == SIMHASH_STRATEGY_EIGHTH && kind == SHIDX_WIDE)
 	{
 		meaning.ask = SHIDX_ASK_WITHIN;
@@ -104,13 +128,18 @@ is_equal_by_bits(Oid type)
  * A bigint and a simhash are the same to an index.
  */
 bool
-shidx_can_search(Oid function, Oid left, Oid right, int strategy)
+shidx_can_search(Oid family, Oid left, Oid right, int strategy)
 {
-	ShIdxAsk	ask = shidx_meaning(strategy, shidx_kind_of(function, left), 0).ask;
+	Oid			function;
+	ShIdxKind	kind = shidx_kind_in(family, left, &function);
+	ShIdxMeaning meaning = shidx_meaning(strategy, kind, 0);
+	ShIdxAsk	ask = meaning.ask;
 	bool		wide;
 
-	if (OidIsValid(function))
+	if (kind >= SHIDX_COMPUTED)
 	{
+		if (ask == SHIDX_ASK_BAND)
+			return left == right && meaning.bands * SHBITS_WIDTH <= shidx_function_width(function);
 		if (ask != SHIDX_ASK_BALL)
 			return left == right && ask == SHIDX_ASK_WITHIN;
 		left = getBaseType(get_func_rettype(function));
@@ -152,22 +181,25 @@ shidx_function_width(Oid function)
 }
 
 /*
- * Can a function compute the fingerprints of the values of a type?
+ * Can a function compute the fingerprints of the values of a type, or their bands?
  */
 bool
-shidx_is_fingerprint_function(Oid function, Oid type)
+shidx_is_fingerprint_function(Oid function, Oid type, ShIdxKind kind)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	Form_pg_proc form;
 	Oid			argument;
+	int			width;
 	bool		result;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
 	form = (Form_pg_proc) GETSTRUCT(tuple);
+	width = shidx_fingerprint_width(form->prorettype, -1);
 	argument = form->pronargs == 1 ? form->proargtypes.values[0] : InvalidOid;
 	result = form->prokind == PROKIND_FUNCTION && !form->proretset &&
-		shidx_fingerprint_width(form->prorettype, -1) > 0 &&
+		width > 0 && (kind != SHIDX_BANDED || (width % SHBITS_WIDTH == 0 &&
+											   shtype_is_bits(getBaseType(form->prorettype)))) &&
 		(argument == type || IsBinaryCoercible(type, argument)) &&
 		form->provolatile == PROVOLATILE_IMMUTABLE;
 	ReleaseSysCache(tuple);
@@ -181,7 +213,10 @@ shidx_is_fingerprint_function(Oid function, Oid type)
 Oid
 shidx_fingerprint_function_in(Oid family, Oid type)
 {
-	return get_opfamily_proc(family, type, type, SIMHASH_FINGERPRINT_PROC);
+	Oid			function;
+
+	shidx_kind_in(family, type, &function);
+	return function;
 }
 
 /*
@@ -212,6 +247,53 @@ shidx_near_operator(Oid family, Oid type, int *radius)
 	if (OidIsValid(result))
 		*radius = Min(*radius, shidx_function_width(shidx_fingerprint_function_in(family, type)));
 	return result;
+}
+
+/*
+ * Has an operator been added to a family by itself, and not in an operator class?
+ */
+static bool
+is_loose(Oid member)
+{
+	Relation	depend = table_open(DependRelationId, AccessShareLock);
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		loose = true;
+
+	ScanKeyInit(&keys[0], Anum_pg_depend_classid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(AccessMethodOperatorRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_objid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(member));
+	scan = systable_beginscan(depend, DependDependerIndexId, true, NULL, 2, keys);
+	while (loose && HeapTupleIsValid(tuple = systable_getnext(scan)))
+		loose = ((Form_pg_depend) GETSTRUCT(tuple))->refclassid != OperatorClassRelationId;
+	systable_endscan(scan);
+	table_close(depend, AccessShareLock);
+	return loose;
+}
+
+/*
+ * How many bands the operators of a family compare of values of a type: those that
+ * belong to an operator class, or all.  0 if none names a number.
+ */
+int
+shidx_needed_bands(Oid family, Oid type, bool loose)
+{
+	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
+	int			most = 0;
+
+	for (int i = 0; i < operators->n_members; i++)
+	{
+		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
+		ShIdxMeaning meaning = shidx_meaning(member->amopstrategy, SHIDX_BANDED, 0);
+
+		if (member->amoplefttype == type && meaning.ask == SHIDX_ASK_BAND && meaning.bands > most &&
+			(loose || !is_loose(member->oid)))
+			most = meaning.bands;
+	}
+	ReleaseCatCacheList(operators);
+	return most;
 }
 
 /*
@@ -251,7 +333,7 @@ check_declared_width(Relation index, int width)
 {
 	int			declared = shidx_index_width(index);
 
-	if (declared > 0 && declared != width)
+	if (shidx_kind(index) == SHIDX_BANDED ? declared < width : declared > 0 && declared != width)
 		shidx_report_corrupted(index, SHIDX_METAPAGE_BLOCK,
 							   gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u"));
 }
@@ -283,16 +365,17 @@ shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index,
 	fingerprinter->geometry = geometry;
 	fingerprinter->index = RelationGetRelationName(index);
 	fingerprinter->wide = shidx_is_wide(index);
-	fingerprinter->kind = shidx_computes_fingerprints(index) ? SHIDX_COMPUTED :
-		fingerprinter->wide ? SHIDX_WIDE : SHIDX_NARROW;
+	fingerprinter->kind = shidx_kind(index);
+	fingerprinter->width = fingerprinter->kind == SHIDX_BANDED ? shidx_index_width(index) :
+		geometry->width;
 	if (fingerprinter->kind != SHIDX_NARROW)
 		check_declared_width(index, geometry->width);
 	fingerprinter->home = CurrentMemoryContext;
 	fingerprinter->context = NULL;
-	if (fingerprinter->kind != SHIDX_COMPUTED)
+	if (fingerprinter->kind < SHIDX_COMPUTED)
 		return;
 	fmgr_info_copy(&fingerprinter->function,
-				   index_getprocinfo(index, column + 1, SIMHASH_FINGERPRINT_PROC),
+				   index_getprocinfo(index, column + 1, shidx_proc_of(fingerprinter->kind)),
 				   CurrentMemoryContext);
 	fingerprinter->collation = index->rd_indcollation[column];
 }
@@ -356,12 +439,12 @@ shidx_group_of_row(ShIdxFingerprinter *fingerprinter, Relation index,
 }
 
 /*
- * Cut a fingerprint into its parts.
+ * Cut a fingerprint into its parts, of which tables may have the first ones only.
  */
 static void
 split(const ShIdxFingerprinter *fingerprinter, Datum fingerprint, ShFingerprint *parts)
 {
-	int			width = fingerprinter->geometry->width;
+	int			width = fingerprinter->width;
 	bytea	   *bits;
 
 	if (!fingerprinter->wide)
@@ -376,7 +459,9 @@ split(const ShIdxFingerprinter *fingerprinter, Datum fingerprint, ShFingerprint 
 				 errmsg("index \"%s\" cannot hold a fingerprint of %d bits",
 						fingerprinter->index, shtype_bits_width(bits)),
 				 errdetail("Its fingerprints have %d bits.", width)));
-	shtype_split_bits(shtype_bits_data(bits), width, parts);
+	if (fingerprinter->kind == SHIDX_BANDED)
+		shtype_check_bands(shtype_bits_data(bits), width / BITS_PER_BYTE, width / SHBITS_WIDTH);
+	shtype_split_bits(shtype_bits_data(bits), fingerprinter->geometry->width, parts);
 	if ((Pointer) bits != DatumGetPointer(fingerprint))
 		pfree(bits);
 }

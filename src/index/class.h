@@ -29,7 +29,8 @@ typedef enum ShIdxKind
 {
 	SHIDX_NARROW,				/* fingerprints of 64 bits, by value */
 	SHIDX_WIDE,					/* fingerprints of type simhash_bits */
-	SHIDX_COMPUTED				/* that of which fingerprints are computed */
+	SHIDX_COMPUTED,				/* that of which fingerprints are computed */
+	SHIDX_BANDED				/* that of which bands are computed */
 } ShIdxKind;
 
 /* what an operator asks of them */
@@ -39,6 +40,7 @@ typedef enum ShIdxAsk
 	SHIDX_ASK_EQUAL,
 	SHIDX_ASK_BALL,				/* to lie in a ball, which has the radius */
 	SHIDX_ASK_WITHIN,			/* to differ in at most so many bits */
+	SHIDX_ASK_BAND,				/* to share one of the first bands */
 	SHIDX_ASK_DISTANCE			/* ORDER BY */
 } ShIdxAsk;
 
@@ -48,6 +50,7 @@ typedef struct ShIdxMeaning
 {
 	ShIdxAsk	ask;
 	int			radius;			/* or SHIDX_UNKNOWN_RADIUS */
+	int			bands;			/* of SHIDX_ASK_BAND */
 } ShIdxMeaning;
 
 /* the position of the fingerprint among the columns of an index, from 0: the last */
@@ -64,14 +67,15 @@ extern uint64 shidx_hash_value(Relation index, int column, FmgrInfo *function, D
 
 /* class.c: what the operator class says of fingerprints */
 extern bool shidx_is_64_bits(Oid type);
-extern ShIdxKind shidx_kind_of(Oid function, Oid type);
+extern ShIdxKind shidx_kind_in(Oid family, Oid type, Oid *function);
 extern ShIdxMeaning shidx_meaning(int strategy, ShIdxKind kind, int width);
-extern bool shidx_can_search(Oid function, Oid left, Oid right, int strategy);
+extern bool shidx_can_search(Oid family, Oid left, Oid right, int strategy);
 extern int	shidx_fingerprint_width(Oid type, int32 typmod);
 extern int	shidx_function_width(Oid function);
-extern bool shidx_is_fingerprint_function(Oid function, Oid type);
+extern bool shidx_is_fingerprint_function(Oid function, Oid type, ShIdxKind kind);
 extern Oid	shidx_fingerprint_function_in(Oid family, Oid type);
 extern Oid	shidx_near_operator(Oid family, Oid type, int *radius);
+extern int	shidx_needed_bands(Oid family, Oid type, bool loose);
 
 /*
  * How values become fingerprints.  This is looked up once for many values.
@@ -80,6 +84,8 @@ typedef struct ShIdxFingerprinter
 {
 	ShIdxKind	kind;			/* of the values */
 	bool		wide;			/* fingerprints are of type simhash_bits */
+	int			width;			/* of these, in bits; tables may hold the
+								 * first bands only */
 	const ShIdxGeometry *geometry;
 	const char *index;			/* its name */
 
@@ -87,7 +93,7 @@ typedef struct ShIdxFingerprinter
 	MemoryContext context;		/* of functions of the index, for one row; or
 								 * NULL */
 
-	/* of SHIDX_COMPUTED only */
+	/* of SHIDX_COMPUTED and SHIDX_BANDED only */
 	FmgrInfo	function;
 	Oid			collation;
 } ShIdxFingerprinter;
@@ -105,13 +111,16 @@ extern int	shidx_index_width(Relation index);
 extern int	shidx_stored_width(Relation index);
 
 /*
- * The function that computes the fingerprints of an index; InvalidOid if its
- * values are fingerprints.
+ * What the values of an index are.
  */
-static inline Oid
-shidx_fingerprint_function(Relation index)
+static inline ShIdxKind
+shidx_kind(Relation index)
 {
-	return index_getprocid(index, shidx_fp_column(index) + 1, SIMHASH_FINGERPRINT_PROC);
+	int			column = shidx_fp_column(index);
+
+	return OidIsValid(index_getprocid(index, column + 1, SIMHASH_FINGERPRINT_PROC)) ? SHIDX_COMPUTED :
+		OidIsValid(index_getprocid(index, column + 1, SIMHASH_BANDS_PROC)) ? SHIDX_BANDED :
+		TupleDescAttr(RelationGetDescr(index), column)->attbyval ? SHIDX_NARROW : SHIDX_WIDE;
 }
 
 /*
@@ -121,7 +130,26 @@ shidx_fingerprint_function(Relation index)
 static inline bool
 shidx_computes_fingerprints(Relation index)
 {
-	return OidIsValid(shidx_fingerprint_function(index));
+	return shidx_kind(index) >= SHIDX_COMPUTED;
+}
+
+/*
+ * The number of the support function that computes the fingerprints of values of a kind.
+ */
+static inline int
+shidx_proc_of(ShIdxKind kind)
+{
+	return kind == SHIDX_BANDED ? SIMHASH_BANDS_PROC : SIMHASH_FINGERPRINT_PROC;
+}
+
+/*
+ * The function that computes the fingerprints of an index; InvalidOid if its
+ * values are fingerprints.
+ */
+static inline Oid
+shidx_fingerprint_function(Relation index)
+{
+	return index_getprocid(index, shidx_fp_column(index) + 1, shidx_proc_of(shidx_kind(index)));
 }
 
 /*

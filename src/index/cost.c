@@ -45,6 +45,9 @@
  */
 #define PAGE_CPU_COST		10
 
+/* the radius of bands, if it is not known */
+#define USUAL_BAND_RADIUS	7
+
 /* memory that a sort needs for each row, in bytes */
 #define SORT_BYTES			48
 
@@ -60,6 +63,10 @@ typedef struct GroupEstimate
 /* what determines how much of the index is read */
 typedef struct ScanShape
 {
+	Oid			type;			/* of the values of the last column */
+	ShIdxKind	kind;
+	Oid			function;		/* that computes their fingerprints, or
+								 * InvalidOid */
 	const ShIdxGeometry *geometry;
 	bool		wide;			/* fingerprints are of type simhash_bits */
 	List	   *conditions;		/* their lists of ShIdxTerm */
@@ -70,18 +77,32 @@ typedef struct ScanShape
 } ScanShape;
 
 /*
- * The radius of % between fingerprints of a scan.
+ * The radius of % between fingerprints of a scan, or of =~= between bands.
  */
 static int
 near_radius(const ScanShape *shape)
 {
-	return shape->wide ? shtype_near_radius(shape->geometry->width) : SIMHASH_NEAR_RADIUS;
+	return shape->geometry->prefix_bits > 0 ? USUAL_BAND_RADIUS : shape->wide ? shtype_near_radius(shape->geometry->width) : SIMHASH_NEAR_RADIUS;
 }
 
 static int
 radius_of_ball(const ScanShape *shape, Datum ball)
 {
 	return shape->wide ? DatumGetSimhashBitsBall(ball)->radius : DatumGetSimhashBall(ball)->radius;
+}
+
+/*
+ * How many bands a ball asks for; as many as there are tables if it is null, or not known.
+ * 0 if there are no bands.
+ */
+static int
+bands_of_ball(const ScanShape *shape, Node *ball)
+{
+	const Const *value = (Const *) ball;
+
+	if (shape->geometry->prefix_bits == 0 || !IsA(ball, Const) || value->constisnull)
+		return shape->geometry->prefix_bits > 0 ? shape->geometry->nparts : 0;
+	return shtype_ball_bytes(DatumGetSimhashBitsBall(value->constvalue)) / sizeof(uint64);
 }
 
 /*
@@ -132,7 +153,9 @@ terms_of_array(PlannerInfo *root, const ScanShape *shape, Node *array)
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (!is_null)
-				terms = shidx_add_term(terms, radius_of_ball(shape, ball), 1);
+				terms = shidx_add_term(terms, shape->geometry->prefix_bits == 0 ? 0 :
+									   shtype_ball_bytes(DatumGetSimhashBitsBall(ball)) / sizeof(uint64),
+									   radius_of_ball(shape, ball), 1);
 		}
 		array_free_iterator(iterator);
 	}
@@ -141,10 +164,11 @@ terms_of_array(PlannerInfo *root, const ScanShape *shape, Node *array)
 		ListCell   *lc;
 
 		foreach(lc, ((ArrayExpr *) array)->elements)
-			terms = shidx_add_term(terms, estimate_radius(shape, lfirst(lc)), 1);
+			terms = shidx_add_term(terms, bands_of_ball(shape, lfirst(lc)),
+								   estimate_radius(shape, lfirst(lc)), 1);
 	}
 	else
-		terms = shidx_add_term(terms, near_radius(shape),
+		terms = shidx_add_term(terms, bands_of_ball(shape, array), near_radius(shape),
 							   Max(shcompat_estimate_array_length(root, array), 1));
 	return terms;
 }
@@ -162,7 +186,6 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 	int			strategy;
 	Oid			left;
 	Oid			right;
-	Oid			function;
 	ShIdxKind	kind;
 	ShIdxMeaning meaning;
 
@@ -186,21 +209,21 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 
 	/* the scan will report an operator that cannot be used */
 	get_op_opfamily_properties(operator, opfamily, false, &strategy, &left, &right);
-	function = shidx_fingerprint_function_in(opfamily, left);
-	kind = shidx_kind_of(function, left);
+	kind = left == shape->type ? shape->kind : shidx_kind_in(opfamily, left, NULL);
 	meaning = shidx_meaning(strategy, kind, shape->geometry->width);
-	if (meaning.ask == SHIDX_ASK_BALL && !shidx_can_search(function, left, right, strategy))
+	if (meaning.ask == SHIDX_ASK_BALL && !shidx_can_search(opfamily, left, right, strategy))
 		return;
 	if (meaning.ask == SHIDX_ASK_BALL && is_array)
 		terms = terms_of_array(root, shape, argument);
 	else if (meaning.ask == SHIDX_ASK_BALL)
-		terms = shidx_add_term(NIL, estimate_radius(shape, argument), 1);
+		terms = shidx_add_term(NIL, bands_of_ball(shape, argument), estimate_radius(shape, argument),
+							   1);
 	else
 	{
 		double		balls = is_array ? Max(shcompat_estimate_array_length(root, argument), 1) : 1;
 
-		terms = shidx_add_term(NIL, meaning.radius, balls);
-		if (kind == SHIDX_COMPUTED)
+		terms = shidx_add_term(NIL, meaning.bands, meaning.radius, balls);
+		if (kind >= SHIDX_COMPUTED)
 			shape->ncomputed += balls;
 	}
 	shape->conditions = lappend(shape->conditions, terms);
@@ -214,10 +237,14 @@ static void
 find_geometry(const IndexOptInfo *info, ScanShape *shape)
 {
 	int			last = info->nkeycolumns - 1;
-	Oid			function = shidx_fingerprint_function_in(info->opfamily[last], info->opcintype[last]);
+	Oid			family = info->opfamily[last];
+	Oid			type = info->opcintype[last];
+	Oid			function;
 
-	shape->wide = !get_typbyval(OidIsValid(function) ? get_func_rettype(function) :
-								info->opcintype[last]);
+	shape->type = type;
+	shape->kind = shidx_kind_in(family, type, &function);
+	shape->function = function;
+	shape->wide = !get_typbyval(OidIsValid(function) ? get_func_rettype(function) : type);
 	if (info->hypothetical)
 	{
 		const TargetEntry *entry = list_nth_node(TargetEntry, info->indextlist, last);
@@ -228,7 +255,9 @@ find_geometry(const IndexOptInfo *info, ScanShape *shape)
 		if (width <= 0)
 			width = SHBITS_WIDTH;
 		blocks = shidx_default_blocks(shbits_part_bits(width, 0));
-		shape->geometry = shidx_make_geometry(width, blocks, blocks - 1);
+		shape->geometry = shape->kind == SHIDX_BANDED ?
+			shidx_make_geometry(SHBITS_WIDTH * shidx_default_bands(family, type), 1, 0, true) :
+			shidx_make_geometry(width, blocks, blocks - 1, false);
 	}
 	else
 	{
@@ -339,7 +368,7 @@ find_shape(PlannerInfo *root, IndexPath *path)
 		add_condition(root, info->opfamily[info->nkeycolumns - 1],
 						lfirst_node(RestrictInfo, lc)->clause, &shape);
 	if (shape.conditions == NIL)
-		shape.conditions = list_make1(shidx_add_term(NIL, INT_MAX, 1));
+		shape.conditions = list_make1(shidx_add_term(NIL, 0, INT_MAX, 1));
 	return shape;
 }
 
@@ -431,7 +460,7 @@ sort_cost(double tuples)
  * have for an order, are not distances.
  */
 static bool
-has_order(const IndexPath *path, const ScanShape *shape, Oid function)
+has_order(const IndexPath *path, const ScanShape *shape)
 {
 	int			last = path->indexinfo->nkeycolumns - 1;
 	ListCell   *by;
@@ -450,7 +479,7 @@ has_order(const IndexPath *path, const ScanShape *shape, Oid function)
 		if (shidx_meaning(strategy, SHIDX_NARROW, SHBITS_WIDTH).ask != SHIDX_ASK_DISTANCE)
 			return false;
 	}
-	return !shape->wide && !OidIsValid(function) &&
+	return shape->kind == SHIDX_NARROW &&
 		list_length(path->indexorderbys) <= SHIDX_MAX_ORDERBYS;
 }
 
@@ -469,13 +498,13 @@ index_selectivity(PlannerInfo *root, IndexOptInfo *info, List *quals)
  * for that.
  */
 static Cost
-fingerprint_cost(PlannerInfo *root, Oid function, const ScanShape *shape)
+fingerprint_cost(PlannerInfo *root, const ScanShape *shape)
 {
 	QualCost	cost = {0};
 
 	if (shape->ncomputed == 0)
 		return 0;
-	add_function_cost(root, function, NULL, &cost);
+	add_function_cost(root, shape->function, NULL, &cost);
 	return shape->ncomputed * (cost.startup + cost.per_tuple);
 }
 
@@ -513,15 +542,13 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	double		spc_random_page_cost;
 	double		spc_seq_page_cost;
 	ScanShape	shape = find_shape(root, path);
-	Oid			function = shidx_fingerprint_function_in(info->opfamily[info->nkeycolumns - 1],
-														 info->opcintype[info->nkeycolumns - 1]);
 
 	/*
 	 * The planner goes by the members of operator families, and so offers
 	 * orders that the index does not have.  Without its order, this is a path
 	 * like any other.
 	 */
-	if (!has_order(path, &shape, function))
+	if (!has_order(path, &shape))
 	{
 		path->indexorderbys = NIL;
 		path->indexorderbycols = NIL;
@@ -568,7 +595,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	 */
 	arguments = index_other_operands_eval_cost(root, quals) +
 		index_other_operands_eval_cost(root, path->indexorderbys) +
-		fingerprint_cost(root, function, &shape);
+		fingerprint_cost(root, &shape);
 	page_costs = page_fetches + cost->pages * PAGE_CPU_COST * cpu_operator_cost;
 	*startup_cost = arguments;
 	*total_cost = arguments + page_costs + tuples * cpu_index_tuple_cost;
@@ -576,9 +603,9 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	/*
 	 * Balls may have rows in common, so all are read and sorted before the
 	 * first row; and then an index-only scan finds the leaf of each row
-	 * again.
+	 * again.  Of bands, rows are returned as they are found.
 	 */
-	if (cost->balls > 1 && !ordered)
+	if (cost->balls > 1 && !ordered && shape.geometry->prefix_bits == 0)
 	{
 		Cost		sort = sort_cost(tuples);
 
@@ -593,7 +620,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	 * and what has none need not be null, so conditions are rechecked
 	 */
 	if (info->nkeycolumns > 1 || shape.ncomputed > 0 || shape.wide ||
-		(shape.only_nulls && OidIsValid(function)))
+		(shape.only_nulls && OidIsValid(shape.function)))
 	{
 		cost_qual_eval(&qual_cost, quals, root);
 		*total_cost += tuples * qual_cost.per_tuple;

@@ -80,7 +80,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	IndexAmRoutine *am = shcompat_make_am_routine();
 
 	am->amstrategies = 0;		/* no fixed set: a number for each radius */
-	am->amsupport = SIMHASH_FINGERPRINT_PROC;	/* the last of two */
+	am->amsupport = SIMHASH_BANDS_PROC; /* the last of three */
 	am->amoptsprocnum = 0;
 	am->amcanorder = false;
 	am->amcanorderbyop = true;

@@ -50,13 +50,14 @@ is_one_group(ShIdxKey low, ShIdxKey high, bool grouped)
  * Bytes that a fingerprint between the fences of a leaf needs.
  */
 static int
-key_width_between(ShIdxKey low, ShIdxKey high, bool grouped)
+key_width_between(ShIdxKey low, ShIdxKey high, uint8 contents)
 {
 	ShPermuted	last = high.fp;
+	int			most = contents & SHIDX_SHORT ? SHBITS_BAND_BITS / BITS_PER_BYTE : SHIDX_MAX_KEY_WIDTH;
 	int			shared;
 
-	if (!is_one_group(low, high, grouped))
-		return SHIDX_MAX_KEY_WIDTH;
+	if (!is_one_group(low, high, (contents & SHIDX_GROUPED) != 0))
+		return most;
 	if (high.group != low.group)
 		last = PG_UINT64_MAX;
 	else if (high.tid == 0)
@@ -65,28 +66,32 @@ key_width_between(ShIdxKey low, ShIdxKey high, bool grouped)
 	if (low.fp == last)
 		return SHIDX_MIN_KEY_WIDTH;
 	shared = (SHBITS_WIDTH - 1 - pg_leftmost_one_pos64(low.fp ^ last)) / BITS_PER_BYTE;
-	return Max(SHIDX_MAX_KEY_WIDTH - shared, SHIDX_MIN_KEY_WIDTH);
+	return Max(Min(SHIDX_MAX_KEY_WIDTH - shared, most), SHIDX_MIN_KEY_WIDTH);
 }
 
 /*
  * The most entries of a leaf between two fences whose rows need as many bytes.
  */
 int
-shidx_leaf_capacity(ShIdxKey low, ShIdxKey high, int row_width, bool grouped)
+shidx_leaf_capacity(ShIdxKey low, ShIdxKey high, int row_width, uint8 contents)
 {
-	return shidx_leaf_capacity_of(key_width_between(low, high, grouped) + row_width +
-								  (grouped ? (int) sizeof(uint32) : 0));
+	return shidx_leaf_capacity_of(key_width_between(low, high, contents) + row_width +
+								  (contents & SHIDX_GROUPED ? (int) sizeof(uint32) : 0));
 }
 
 /*
  * The highest fence that a leaf with a low fence may have if its fingerprints are
- * to need no more bytes than those between that and another key.
+ * to need no more bytes than those between that and another key.  Where no band can be
+ * there is none: the next group begins.
  */
 ShIdxKey
-shidx_end_as_wide(ShIdxKey low, ShIdxKey high, bool grouped)
+shidx_end_as_wide(ShIdxKey low, ShIdxKey high, uint8 contents)
 {
-	ShPermuted	last = low.fp | shbits_bytes_mask(key_width_between(low, high, grouped));
+	ShPermuted	last = low.fp | shbits_bytes_mask(key_width_between(low, high, contents));
+	bool		grouped = (contents & SHIDX_GROUPED) != 0;
 
+	if (contents & SHIDX_SHORT && last >> SHBITS_BAND_BITS != (last + 1) >> SHBITS_BAND_BITS)
+		last = PG_UINT64_MAX;
 	if (!is_one_group(low, high, grouped) || (!grouped && last == PG_UINT64_MAX))
 		return SHIDX_HIGHEST_KEY;
 	return shidx_key_after(low.group, last);
@@ -99,7 +104,7 @@ static uint8
 flags_for(Page leaf, int row_width)
 {
 	int			key_width = key_width_between(shidx_page_low(leaf), shidx_page_high(leaf),
-											  shidx_page_is_grouped(leaf));
+											  shidx_page_contents(leaf));
 
 	return (ShIdxPageGetOpaque(leaf)->flags & ~SHIDX_WIDTHS) |
 		(SHIDX_MAX_KEY_WIDTH - key_width) << SHIDX_KEY_SHIFT |
@@ -133,7 +138,7 @@ bool
 shidx_fits_fences(Page leaf)
 {
 	return shidx_key_width(leaf) >= key_width_between(shidx_page_low(leaf), shidx_page_high(leaf),
-													  shidx_page_is_grouped(leaf));
+													  shidx_page_contents(leaf));
 }
 
 /*

@@ -4,7 +4,8 @@
  *	  The entries of a leaf, and in how many bytes they are stored.
  *
  * Fingerprints take 5 to 8 bytes: the leading ones that all between the fences of
- * the leaf have in common are read from the low fence.  Rows take 3 to 6, at least as many
+ * the leaf have in common are read from the low fence.  Bands, whose first byte is 0, take
+ * at most 7.  Rows take 3 to 6, at least as many
  * as the largest one needs (src/README.md, section 2).
  *
  * The entries are in no particular order, except that the first ones, those
@@ -215,8 +216,8 @@ shidx_count_from(bool (*passes) (const void *arg, int i), const void *arg, int c
 	return first;
 }
 
-extern int	shidx_leaf_capacity(ShIdxKey low, ShIdxKey high, int row_width, bool grouped);
-extern ShIdxKey shidx_end_as_wide(ShIdxKey low, ShIdxKey high, bool grouped);
+extern int	shidx_leaf_capacity(ShIdxKey low, ShIdxKey high, int row_width, uint8 contents);
+extern ShIdxKey shidx_end_as_wide(ShIdxKey low, ShIdxKey high, uint8 contents);
 extern void shidx_set_widths(Page leaf, int row_width);
 extern bool shidx_has_widths(Page leaf, int row_width);
 extern bool shidx_fits_fences(Page leaf);

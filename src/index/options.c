@@ -43,6 +43,9 @@ shidx_init_options(void)
 	add_int_reloption(options_kind, "distance",
 					  "Largest distance that is found by exact prefixes alone",
 					  -1, 0, SHBITS_MAX_BLOCKS * SHBITS_MAX_PARTS - 1, AccessExclusiveLock);
+	add_int_reloption(options_kind, "bands",
+					  "Number of bands that have a table",
+					  0, 1, SHBITS_MAX_PARTS, AccessExclusiveLock);
 	add_int_reloption(options_kind, "fillfactor",
 					  "Percentage of a leaf page that a build fills",
 					  DEFAULT_FILLFACTOR, MIN_FILLFACTOR, 100,
@@ -87,6 +90,7 @@ shidx_options(Datum reloptions, bool validate)
 	static const relopt_parse_elt elements[] = {
 		{"blocks", RELOPT_TYPE_INT, offsetof(ShIdxOptions, blocks)},
 		{"distance", RELOPT_TYPE_INT, offsetof(ShIdxOptions, distance)},
+		{"bands", RELOPT_TYPE_INT, offsetof(ShIdxOptions, bands)},
 		{"fillfactor", RELOPT_TYPE_INT, offsetof(ShIdxOptions, fillfactor)},
 	};
 	ShIdxOptions *options;
@@ -282,7 +286,7 @@ options_for_build(Relation heap, Relation index, bool concurrent, int width)
 	ShIdxOptions options = shidx_get_options(index, width);
 	ShIdxOptions defaults = {.blocks = 0,.distance = -1};
 
-	if (make_scheme(&options, width) || !shidx_is_emptied(heap, index, concurrent))
+	if (shidx_kind(index) == SHIDX_BANDED || make_scheme(&options, width) || !shidx_is_emptied(heap, index, concurrent))
 		return options;
 	defaults = fill_in(index, width, defaults);
 	ereport(WARNING,
@@ -293,6 +297,79 @@ options_for_build(Relation heap, Relation index, bool concurrent, int width)
 					   options.blocks, options.distance, width),
 			 errhint("Use ALTER INDEX ... RESET (blocks, distance).")));
 	return defaults;
+}
+
+/*
+ * How many bands an index has by default, given the operator family and the type of its
+ * values: as many as the operators of the class compare, or all.
+ */
+int
+shidx_default_bands(Oid family, Oid type)
+{
+	int			most = shidx_function_width(shidx_fingerprint_function_in(family, type)) / SHBITS_WIDTH;
+	int			needed = shidx_needed_bands(family, type, false);
+
+	return Max(needed > 0 ? Min(needed, most) : most, 1);
+}
+
+/*
+ * What is wrong with the options of an index of bands, which has so many at most: an
+ * error, but a warning if the table has just been emptied.  Returns whether they are possible.
+ */
+static bool
+check_bands(Relation index, ShIdxOptions options, int most, int elevel)
+{
+	int			column = shidx_fp_column(index);
+	int			needed = shidx_needed_bands(index->rd_opfamily[column], index->rd_opcintype[column],
+											false);
+
+	if (options.blocks > 0 || options.distance >= 0)
+		ereport(elevel,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("index \"%s\" cannot have the options blocks and distance",
+						RelationGetRelationName(index)),
+				 errdetail("It has a table for each band."),
+				 errhint("Use the option bands.")));
+	else if (options.bands > most)
+		ereport(elevel,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("index \"%s\" cannot have %d bands", RelationGetRelationName(index),
+						options.bands),
+				 errdetail("Its operator class makes %d.", most)));
+	else if (options.bands > 0 && options.bands < needed)
+		ereport(elevel,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("index \"%s\" cannot have only %d bands", RelationGetRelationName(index),
+						options.bands),
+				 errdetail("An operator of its class compares %d.", needed)));
+	else
+		return true;
+	return false;
+}
+
+/*
+ * The trees that a build of an index of bands makes.
+ */
+static ShIdxGeometry *
+choose_bands(Relation heap, Relation index, bool concurrent, int width)
+{
+	int			column = shidx_fp_column(index);
+	Oid			family = index->rd_opfamily[column];
+	Oid			type = index->rd_opcintype[column];
+	ShIdxOptions options = get_set_options(index);
+	int			bands = shidx_default_bands(family, type);
+
+	if (check_bands(index, options, width / SHBITS_WIDTH,
+					shidx_is_emptied(heap, index, concurrent) ? WARNING : ERROR) &&
+		options.bands > 0)
+		bands = options.bands;
+	if (shidx_needed_bands(family, type, true) > bands)
+		ereport(WARNING,
+				(errmsg("index \"%s\" has fewer bands than an operator of its family compares",
+						RelationGetRelationName(index)),
+				 errdetail("With that operator, a search reads a whole table."),
+				 errhint("Use WITH (bands = %d).", shidx_needed_bands(family, type, true))));
+	return shidx_make_geometry(bands * SHBITS_WIDTH, 1, 0, true);
 }
 
 /*
@@ -308,6 +385,13 @@ shidx_choose_geometry(Relation heap, Relation index, bool concurrent)
 	int			nparts = shbits_nparts(width);
 	int			most = max_blocks(nparts);
 
+	if (shidx_kind(index) == SHIDX_BANDED)
+		return choose_bands(heap, index, concurrent, width);
+	if (options.bands > 0)
+		ereport(shidx_is_emptied(heap, index, concurrent) ? WARNING : ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("index \"%s\" cannot have the option bands", RelationGetRelationName(index)),
+				 errdetail("Its operator class makes no bands.")));
 	if (nparts == 1)
 	{
 		if (options.distance >= options.blocks && get_set_options(index).distance < 0)
@@ -318,7 +402,7 @@ shidx_choose_geometry(Relation heap, Relation index, bool concurrent)
 					 errhint("Set the option distance as well, such as distance = %d." ADVICE,
 							 options.blocks - 1)));
 		shbits_check_scheme(width, options.blocks, options.distance, ADVICE);
-		return shidx_make_geometry(width, options.blocks, options.distance);
+		return shidx_make_geometry(width, options.blocks, options.distance, false);
 	}
 	if (options.blocks % nparts != 0 || options.blocks > nparts * most)
 		ereport(ERROR,
@@ -336,7 +420,7 @@ shidx_choose_geometry(Relation heap, Relation index, bool concurrent)
 				 errdetail("The distance of fingerprints of more than %d bits is the number of blocks minus 1.",
 						   SHBITS_WIDTH),
 				 errhint("Leave out the option distance.")));
-	return shidx_make_geometry(width, options.blocks / nparts, options.blocks / nparts - 1);
+	return shidx_make_geometry(width, options.blocks / nparts, options.blocks / nparts - 1, false);
 }
 
 /*
@@ -357,7 +441,20 @@ shidx_report_pending_options(Relation index, const ShIdxGeometry *geometry)
 	ShIdxOptions options = shidx_get_options(index, geometry->width);
 	int			blocks = geometry->nparts * geometry->scheme->blocks;
 	int			distance = geometry->nparts > 1 ? blocks - 1 : geometry->scheme->distance;
+	int			column = shidx_fp_column(index);
 
+	if (geometry->prefix_bits > 0)
+	{
+		int			bands = options.bands > 0 ? options.bands :
+			shidx_default_bands(index->rd_opfamily[column], index->rd_opcintype[column]);
+
+		if (bands != geometry->nparts)
+			ereport(NOTICE,
+					(errmsg("index \"%s\" was built with bands = %d",
+							RelationGetRelationName(index), geometry->nparts),
+					 errdetail("Its option bands = %d takes effect at the next REINDEX.", bands)));
+		return;
+	}
 	if (options.blocks != blocks || options.distance != distance)
 		ereport(NOTICE,
 				(errmsg("index \"%s\" was built with blocks = %d, distance = %d",

@@ -42,12 +42,12 @@ shidx_init_page(Page page, int tree, int level, uint16 flags,
 
 /*
  * The trees for fingerprints of so many bits, whose parts have the scheme of blocks and
- * distance, in the current memory context.
+ * distance, in the current memory context.  Of bands, it is that of one block.
  *
  * Raises ERRCODE_INVALID_PARAMETER_VALUE if that cannot be used.
  */
 ShIdxGeometry *
-shidx_make_geometry(int width, int blocks, int distance)
+shidx_make_geometry(int width, int blocks, int distance, bool bands)
 {
 	ShIdxGeometry *geometry = palloc(sizeof(ShIdxGeometry));
 
@@ -55,6 +55,7 @@ shidx_make_geometry(int width, int blocks, int distance)
 	geometry->nparts = shbits_nparts(width);
 	geometry->scheme = shbits_make_scheme(shbits_part_bits(width, 0), blocks, distance);
 	geometry->ntrees = geometry->nparts * geometry->scheme->ntables;
+	geometry->prefix_bits = bands ? SHBITS_BAND_PREFIX_BITS : 0;
 	return geometry;
 }
 
@@ -76,9 +77,9 @@ shidx_init_metapage(Page page, const ShIdxGeometry *geometry, int columns)
 	meta->nparts = geometry->nparts;
 	meta->columns = columns;
 	meta->width = geometry->width;
-	meta->kind = 0;
+	meta->kind = geometry->prefix_bits > 0;
 	meta->ntables = geometry->scheme->ntables;
-	meta->prefix_bits = 0;
+	meta->prefix_bits = geometry->prefix_bits;
 	memset(meta->unused, 0, sizeof(meta->unused));
 	for (int tree = 0; tree <= geometry->ntrees; tree++)
 		shidx_set_root(page, tree, InvalidBlockNumber, 0);

@@ -82,6 +82,8 @@ typedef ShIdxOpaqueData *ShIdxOpaque;
 #define SHIDX_META			0x01	/* the metapage */
 #define SHIDX_ROOT			0x02	/* root of its tree */
 #define SHIDX_GROUPED		0x04	/* entries have groups, on all pages */
+#define SHIDX_SHORT			0x08	/* fingerprints are bands, on all pages */
+#define SHIDX_CONTENTS		(SHIDX_GROUPED | SHIDX_SHORT)
 /* and how many bytes a leaf leaves out: of fingerprints, and of rows */
 #define SHIDX_KEY_SHIFT		4
 #define SHIDX_ROW_SHIFT		6
@@ -109,9 +111,9 @@ typedef struct ShIdxMetaPageData
 	uint16		nparts;			/* of a fingerprint */
 	uint16		columns;		/* if more than 1, all pages are grouped */
 	uint16		width;			/* bits of a fingerprint */
-	uint16		kind;			/* 0 */
+	uint16		kind;			/* 1 if parts are bands, otherwise 0 */
 	uint16		ntables;		/* of each part */
-	uint16		prefix_bits;	/* 0: the scheme says them */
+	uint16		prefix_bits;	/* of bands; 0: the scheme says them */
 	uint16		unused[10];		/* 0 */
 	ShIdxRoot	roots[FLEXIBLE_ARRAY_MEMBER];
 } ShIdxMetaPageData;
@@ -126,6 +128,7 @@ typedef struct ShIdxGeometry
 	int			nparts;			/* of it */
 	int			ntrees;			/* one for each table of each part; the next one
 								 * is that of the nulls */
+	int			prefix_bits;	/* of parts that are bands; otherwise 0 */
 	const ShBitsScheme *scheme; /* of each part */
 } ShIdxGeometry;
 
@@ -312,6 +315,21 @@ shidx_page_is_grouped(Page page)
 	return (ShIdxPageGetOpaque(page)->flags & SHIDX_GROUPED) != 0;
 }
 
+/* what the entries of a page are like, as flags */
+static inline uint8
+shidx_page_contents(Page page)
+{
+	return ShIdxPageGetOpaque(page)->flags & SHIDX_CONTENTS;
+}
+
+/* and those of all pages of an index */
+static inline uint8
+shidx_contents(Relation index, const ShIdxGeometry *geometry)
+{
+	return (shidx_is_grouped(index) ? SHIDX_GROUPED : 0) |
+		(geometry->prefix_bits > 0 ? SHIDX_SHORT : 0);
+}
+
 /* bytes of a fingerprint, of a leaf or an inner page */
 static inline int
 shidx_key_width(Page page)
@@ -439,7 +457,7 @@ shidx_inner_child(Page page, int i)
 /* page.c */
 extern void shidx_init_page(Page page, int tree, int level, uint16 flags,
 							ShIdxKey low, ShIdxKey high, BlockNumber right);
-extern ShIdxGeometry *shidx_make_geometry(int width, int blocks, int distance);
+extern ShIdxGeometry *shidx_make_geometry(int width, int blocks, int distance, bool bands);
 extern void shidx_init_metapage(Page page, const ShIdxGeometry *geometry, int columns);
 extern void shidx_set_root(Page metapage, int tree, BlockNumber block, int level);
 extern void shidx_set_count(Page page, int count);

@@ -14,12 +14,15 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "bits/hamming_ball.h"
 #include "index/class.h"
 #include "index/leaf.h"
 #include "index/query.h"
@@ -44,11 +47,37 @@ add_balls(ShIdxCost *cost, int radius, double balls, const ShBitsScheme *scheme,
 }
 
 /*
+ * The same of bands, for so many of which a term asks.  If there are not so many tables,
+ * all rows of one are candidates.
+ */
+static void
+add_bands(ShIdxCost *cost, const ShIdxTerm *term, const ShIdxGeometry *geometry, bool by_table,
+		  double leaves)
+{
+	int			tables = term->tables;
+	double		share = tables * shbits_ball_share(SHBITS_BAND_OTHER_BITS, term->radius) /
+		ldexp(1, SHBITS_BAND_PREFIX_BITS);
+	ShBitsProbePlan plan;
+
+	shbits_plan_band(leaves, by_table, &plan);
+	if (tables == 0 || tables > geometry->nparts)
+	{
+		shbits_plan_table(leaves, &plan);
+		share = Min(tables, 1);
+		tables = 1;
+	}
+	cost->balls += tables * term->balls;
+	cost->ranges += tables * term->balls * plan.ranges;
+	cost->pages += tables * term->balls * plan.pages;
+	cost->share += share * term->balls;
+}
+
+/*
  * Add balls of a radius to the terms of a condition; those of a negative one are empty.
  * Most conditions have one term.
  */
 List *
-shidx_add_term(List *terms, int radius, double balls)
+shidx_add_term(List *terms, int tables, int radius, double balls)
 {
 	ShIdxTerm  *term;
 	ListCell   *lc;
@@ -58,7 +87,7 @@ shidx_add_term(List *terms, int radius, double balls)
 	foreach(lc, terms)
 	{
 		term = lfirst(lc);
-		if (term->radius == radius)
+		if (term->radius == radius && term->tables == tables)
 		{
 			term->balls += balls;
 			return terms;
@@ -67,7 +96,7 @@ shidx_add_term(List *terms, int radius, double balls)
 	term = palloc(sizeof(ShIdxTerm));
 	*term = (ShIdxTerm)
 	{
-		radius, balls
+		tables, radius, balls
 	};
 	return lappend(terms, term);
 }
@@ -89,6 +118,11 @@ shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry, bool by_ta
 		const ShIdxTerm *term = lfirst(lc);
 		ShBitsAllotment allotment;
 
+		if (geometry->prefix_bits > 0)
+		{
+			add_bands(cost, term, geometry, by_table, leaves);
+			continue;
+		}
 		if (geometry->nparts == 1)
 		{
 			add_balls(cost, term->radius, term->balls, scheme, by_table, leaves);
@@ -179,15 +213,33 @@ shidx_check_key(ShIdxQuery *query, ScanKey key)
 }
 
 /*
+ * Report an error if bands cannot be compared with a ball whose center has so many bits.
+ */
+void
+shidx_check_band_ball(int width, int radius)
+{
+	if (width % SHBITS_WIDTH != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("center of %d bits does not consist of bands", width),
+				 errdetail("A band has %d bits.", SHBITS_WIDTH)));
+	if (radius > SHBITS_BAND_OTHER_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("radius %d is out of range", radius),
+				 errdetail("The radius of bands must be at most %d bits.", SHBITS_BAND_OTHER_BITS)));
+}
+
+/*
  * The ball of wide fingerprints that an operator finds for an argument.  Returns
- * false if there is nothing in it.
+ * false if there is nothing in it.  Of bands, sets how many the center has.
  *
  * Raises ERRCODE_STRING_DATA_LENGTH_MISMATCH if the argument has another width,
  * as the operator does, which may have nothing to compare it with.
  */
 static bool
 wide_ball(const ShIdxQuery *query, ShIdxAsk ask, Datum argument, ShFingerprint *parts,
-		  int *radius)
+		  int *radius, int *bands)
 {
 	const uint8 *center;
 	int			width;
@@ -206,6 +258,14 @@ wide_ball(const ShIdxQuery *query, ShIdxAsk ask, Datum argument, ShFingerprint *
 
 		center = shtype_bits_data(bits);
 		width = shtype_bits_width(bits);
+	}
+	if (query->geometry->prefix_bits > 0)
+	{
+		shidx_check_band_ball(width, *radius);
+		*bands = width / SHBITS_WIDTH;
+		shtype_check_bands(center, width / BITS_PER_BYTE, *bands);
+		shtype_split_bits(center, width, parts);
+		return true;
 	}
 	if (width != query->geometry->width)
 	{
@@ -238,17 +298,17 @@ argument_as_fingerprint(Datum argument, Oid type)
 
 /*
  * The ball of the fingerprints that an operator finds for an argument of a type: the
- * parts of its center, and *radius, unless that is known.  Returns false if there is nothing in it, as
+ * parts of its center, and *radius and *bands, unless they are known.  Returns false if there is nothing in it, as
  * the argument has no fingerprint, for instance.
  */
 static bool
 ball_of_argument(ShIdxQuery *query, ShIdxAsk ask, Datum argument, Oid type,
-				 ShFingerprint *parts, int *radius)
+				 ShFingerprint *parts, int *radius, int *bands)
 {
-	if (query->fingerprinter.kind == SHIDX_COMPUTED && ask != SHIDX_ASK_BALL)
+	if (query->fingerprinter.kind >= SHIDX_COMPUTED && ask != SHIDX_ASK_BALL)
 		return shidx_get_parts(&query->fingerprinter, argument, parts);
 	if (query->fingerprinter.wide)
-		return wide_ball(query, ask, argument, parts, radius);
+		return wide_ball(query, ask, argument, parts, radius, bands);
 	if (ask == SHIDX_ASK_BALL)
 	{
 		*parts = DatumGetSimhashBall(argument)->center;
@@ -300,6 +360,7 @@ read_condition(ShIdxQuery *query, ScanKey key)
 	ShIdxMeaning meaning = shidx_meaning(key->sk_strategy, query->fingerprinter.kind,
 										 query->geometry->width);
 	int			nparts = query->geometry->nparts;
+	bool		banded = query->geometry->prefix_bits > 0;
 
 	balls->count = 0;
 	balls->list = MemoryContextAllocHuge(CurrentMemoryContext, Max(narguments, 1) *
@@ -309,12 +370,24 @@ read_condition(ShIdxQuery *query, ScanKey key)
 		SimhashBall *ball = balls->list + (Size) balls->count * nparts;
 		ShFingerprint parts[SHBITS_MAX_PARTS];
 		int			radius = meaning.radius;
+		int			bands = meaning.bands;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!ball_of_argument(query, meaning.ask, arguments[i], type, parts, &radius) || radius < 0)
+		if (banded)
+			memset(parts, 0, sizeof(parts));
+		if (!ball_of_argument(query, meaning.ask, arguments[i], type, parts, &radius, &bands) ||
+			radius < 0)
 			continue;
 		for (int p = 0; p < nparts; p++)
 			ball[p] = simhash_make_ball(parts[p], Min(radius, query->geometry->width));
+		for (int p = bands; banded && p < nparts; p++)
+			ball[p].radius = -1;
+		if (banded && bands > nparts)
+		{
+			for (int p = 0; p < nparts; p++)
+				ball[p].radius = p == 0 ? SHBITS_WIDTH : -1;
+			query->inexact = true;
+		}
 		balls->count++;
 	}
 	if (nparts == 1)
@@ -327,12 +400,12 @@ read_condition(ShIdxQuery *query, ScanKey key)
  *
  * If fingerprints are computed, all that is said of the values, but not of the
  * fingerprints, has to be rechecked.  A value that is not null may then be among the
- * nulls.  Conditions on wide fingerprints are rechecked, too.
+ * nulls.  Conditions on wide fingerprints are rechecked, too, but for bands in a ball.
  */
 void
 shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys)
 {
-	bool		computed = query->fingerprinter.kind == SHIDX_COMPUTED;
+	bool		computed = query->fingerprinter.kind >= SHIDX_COMPUTED;
 	int			fp_column = shidx_fp_column(query->index);
 	bool		is_null = false;
 	bool		is_not_null = false;
@@ -354,7 +427,7 @@ shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys)
 			query->inexact = true;
 			continue;
 		}
-		query->inexact |= query->fingerprinter.wide ||
+		query->inexact |= (query->fingerprinter.wide && query->geometry->prefix_bits == 0) ||
 			(computed && key->sk_strategy != SIMHASH_STRATEGY_BALL);
 		if (key->sk_flags & SK_SEARCHNULL)
 			is_null = true;
@@ -392,7 +465,17 @@ cost_of_condition(const ShIdxQuery *query, const ShIdxBalls *balls,
 	List	   *terms = NIL;
 
 	for (int i = 0; i < balls->count; i++)
-		terms = shidx_add_term(terms, balls->list[(Size) i * query->geometry->nparts].radius, 1);
+	{
+		int			nparts = query->geometry->nparts;
+		const SimhashBall *ball = &balls->list[(Size) i * nparts];
+		int			tables = 0;
+
+		for (int p = 0; query->geometry->prefix_bits > 0 && p < nparts; p++)
+			tables += ball[p].radius >= 0;
+		if (tables > 0 && ball->radius >= SHBITS_WIDTH)
+			tables = nparts + 1;
+		terms = shidx_add_term(terms, tables, ball->radius, 1);
+	}
 	shidx_cost_of_terms(terms, query->geometry, query->groups.all, leaves_per_table, cost);
 	list_free_deep(terms);
 }
@@ -419,6 +502,25 @@ choose_condition(ShIdxQuery *query, double leaves_per_table)
 }
 
 /*
+ * How far part p may be from that of a ball that lies around whole fingerprints; -1 if the
+ * part is not searched.
+ */
+static int
+radius_of_part(ShIdxQuery *query, const SimhashBall *ball, int p, double leaves)
+{
+	if (query->geometry->prefix_bits > 0)
+		return ball[p].radius;
+	if (ball->radius != query->allotted || leaves != query->leaves)
+	{
+		shbits_allot(query->geometry->scheme, query->geometry->width, ball->radius,
+					 query->groups.all, leaves, leaves * SHIDX_USUAL_ENTRIES, &query->allotment);
+		query->allotted = ball->radius;
+		query->leaves = leaves;
+	}
+	return query->allotment.radii[p];
+}
+
+/*
  * Make the balls in which to search each part for what lies in one of the balls of
  * whole fingerprints.
  */
@@ -433,28 +535,25 @@ make_parts(ShIdxQuery *query, const ShIdxBalls *balls, double leaves)
 		const SimhashBall *ball = balls->list + (Size) i * nparts;
 
 		CHECK_FOR_INTERRUPTS();
-		if (ball->radius != query->allotted || leaves != query->leaves)
-		{
-			shbits_allot(query->geometry->scheme, query->geometry->width, ball->radius,
-						 query->groups.all, leaves, leaves * SHIDX_USUAL_ENTRIES, &query->allotment);
-			query->allotted = ball->radius;
-			query->leaves = leaves;
-		}
 		for (int p = 0; p < nparts; p++)
 		{
 			ShIdxBalls *part = &query->parts[p];
+			int			radius = radius_of_part(query, ball, p, leaves);
 
-			if (query->allotment.radii[p] < 0)
+			if (radius < 0)
 				continue;
 			if (part->list == NULL)
 				part->list = MemoryContextAllocHuge(query->context,
 													(Size) balls->count * sizeof(SimhashBall));
-			part->list[part->count++] = simhash_make_ball(ball[p].center, query->allotment.radii[p]);
+			part->list[part->count++] = simhash_make_ball(ball[p].center, radius);
 		}
 	}
 	query->nsearched = 0;
 	for (int p = 0; p < nparts; p++)
 	{
+		/* if one finds all rows, the others find no more */
+		if (p > 0 && query->parts[0].count > 0 && query->parts[0].list->radius >= SHBITS_WIDTH)
+			query->parts[p].count = 0;
 		simplify_balls(&query->parts[p]);
 		query->nsearched += query->parts[p].count;
 	}

@@ -40,6 +40,7 @@ extern void shidx_read_group_keys(ShIdxGroups *groups, Relation index,
 /* so many balls of one radius, in a list of what a condition has */
 typedef struct ShIdxTerm
 {
+	int			tables;			/* that have the bands; 0 if there are none */
 	int			radius;
 	double		balls;
 } ShIdxTerm;
@@ -58,7 +59,8 @@ typedef struct ShIdxCost
  * Balls of fingerprints of one part, sorted by center; all centers differ.  Or a
  * condition: the fingerprint lies in one of the balls.  If fingerprints have several parts,
  * its list has as many elements for each ball, in no order: the part of the center, and the
- * radius around the whole.
+ * radius around the whole.  Of bands, each has a radius of its own, -1 if it is not compared;
+ * if more are compared than have tables, the first one finds all rows.
  */
 typedef struct ShIdxBalls
 {
@@ -100,7 +102,8 @@ extern void shidx_query_begin(ShIdxQuery *query, Relation index);
 extern void shidx_check_key(ShIdxQuery *query, ScanKey key);
 extern void shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys);
 extern void shidx_choose(ShIdxQuery *query, double leaves_per_table, bool wants_cost);
-extern List *shidx_add_term(List *terms, int radius, double balls);
+extern List *shidx_add_term(List *terms, int tables, int radius, double balls);
+extern void shidx_check_band_ball(int width, int radius);
 extern void shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry, bool by_table,
 								double leaves_per_table, ShIdxCost *cost);
 extern double shidx_cost_in_pages(const ShIdxCost *cost, double leaves_per_table);

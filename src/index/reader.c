@@ -13,6 +13,11 @@
  * wide fingerprints, whose values it compares: one part has one ball, of which nothing is
  * collected.
  *
+ * Where parts are bands, one table after the other is read, and its matches are returned leaf
+ * by leaf.  The rows that have been returned are remembered, and skipped in later tables; so no
+ * entry there is marked as dead because a row has been found dead that had its TID before.
+ * When they exceed work_mem, the matches that are left are sorted together with them.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -23,6 +28,27 @@
 
 #include "index/reader.h"
 #include "index/tree.h"
+
+/* a row that has been returned */
+typedef struct ReturnedRow
+{
+	ShIdxRow	row;
+	char		status;
+} ReturnedRow;
+
+#define SH_PREFIX			rows
+#define SH_ELEMENT_TYPE		ReturnedRow
+#define SH_KEY_TYPE			ShIdxRow
+#define SH_KEY				row
+#define SH_HASH_KEY(tb, key)	((uint32) ((key) * UINT64CONST(0x9E3779B97F4A7C15) >> 32))
+#define SH_EQUAL(tb, a, b)	((a) == (b))
+#define SH_SCOPE			static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* for how many rows there is room at first */
+#define RETURNED_ROWS		64
 
 /*
  * Prepare to read.  *query must live as long as *reader, and may change between two
@@ -76,6 +102,11 @@ shidx_reader_release(ShIdxReader *reader)
 		shidx_sort_end(reader->sort);
 	reader->sort = NULL;
 	reader->collects = false;
+	if (reader->returned != NULL)
+		rows_destroy(reader->returned);
+	reader->returned = NULL;
+	reader->remembers = false;
+	reader->ballscan.of_all_parts = false;
 	reader->matches.count = 0;
 	reader->next = 0;
 }
@@ -111,9 +142,22 @@ start_part(ShIdxReader *reader, int part)
 void
 shidx_start_query(ShIdxReader *reader, bool distinct)
 {
+	const ShIdxQuery *query = reader->query;
+
 	shidx_reader_release(reader);
 	reader->first_part = true;
-	reader->collects = distinct && reader->query->nsearched > 1;
+	if (query->geometry->prefix_bits == 0)
+		reader->collects = distinct && query->nsearched > 1;
+	else
+	{
+		bool		single = true;	/* no array */
+
+		reader->remembers = distinct && query->nsearched > 1;
+		for (int p = 0; p < query->geometry->nparts; p++)
+			single &= query->parts[p].count <= 1;
+		if (single)
+			shidx_ball_look_ahead(&reader->ballscan, query->parts);
+	}
 	(void) start_part(reader, 0);
 }
 
@@ -231,7 +275,69 @@ collect_all(ShIdxReader *reader)
 }
 
 /*
- * Take the next ones of all matches, each row once.
+ * The rows that have been returned take all memory: sort them together with the matches that
+ * are left, each by its row, and those that have been returned before the others.
+ */
+static void
+sort_with_returned(ShIdxReader *reader)
+{
+	const ShIdxMatches *matches = &reader->matches;
+	bool		keep_pin = reader->ballscan.keep_pin;
+	MemoryContext old = MemoryContextSwitchTo(reader->query->context);
+	rows_iterator iterator;
+	ReturnedRow *returned;
+
+	reader->sort = shidx_sort_begin_distinct(work_mem);
+	rows_start_iterate(reader->returned, &iterator);
+	while ((returned = rows_iterate(reader->returned, &iterator)) != NULL)
+		shidx_sort_add(reader->sort, returned->row, 0);
+	rows_destroy(reader->returned);
+	reader->returned = NULL;
+	reader->ballscan.keep_pin = false;
+	do
+	{
+		for (int i = 0; i < matches->count; i++)
+			shidx_sort_add(reader->sort, shidx_tid_to_int(&matches->tids[i]), 1);
+	} while (read_matches(reader));
+	reader->ballscan.keep_pin = keep_pin;
+	reader->last = shidx_sort_item(0, 0);	/* no TID is 0 */
+	shidx_sort_start(reader->sort);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Drop the matches whose rows have been returned, and remember the others.  Returns false,
+ * with nothing changed, if that would take too much memory.
+ */
+static bool
+skip_returned(ShIdxReader *reader)
+{
+	ShIdxMatches *matches = &reader->matches;
+	int			count = matches->count;
+
+	if (reader->returned == NULL)
+		reader->returned = rows_create(reader->query->context, RETURNED_ROWS, NULL);
+	else if (reader->returned->members + count > reader->returned->grow_threshold &&
+			 2 * reader->returned->size * sizeof(ReturnedRow) > work_mem * (Size) 1024)
+		return false;
+	matches->count = 0;
+	for (int i = 0; i < count; i++)
+	{
+		bool		found;
+
+		rows_insert(reader->returned, shidx_tid_to_int(&matches->tids[i]), &found);
+		if (found)
+			continue;
+		matches->fps[matches->count] = matches->fps[i];
+		matches->positions[matches->count] = matches->positions[i];
+		matches->tids[matches->count++] = matches->tids[i];
+	}
+	return true;
+}
+
+/*
+ * Take the next ones of all matches, each row once, but for rows that were returned
+ * before the matches were sorted.
  */
 static bool
 take_matches(ShIdxReader *reader)
@@ -243,11 +349,14 @@ take_matches(ShIdxReader *reader)
 	while (matches->count < SHIDX_MAX_ENTRIES && shidx_sort_next(reader->sort, &item))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (item.key == reader->last.key && item.value == reader->last.value)
+		if (item.key == reader->last.key && (reader->remembers || item.value == reader->last.value))
 			continue;
 		reader->last = item;
+		if (reader->remembers && item.value == 0)
+			continue;
 		matches->fps[matches->count] = item.key;
-		shidx_int_to_tid(item.value, &matches->tids[matches->count++]);
+		shidx_int_to_tid(reader->remembers ? item.key : item.value,
+						 &matches->tids[matches->count++]);
 	}
 	if (matches->count > 0)
 		return true;
@@ -269,6 +378,15 @@ shidx_next_matches(ShIdxReader *reader)
 	reader->next = 0;
 	if (reader->collects)
 		collect_all(reader);
+	while (reader->remembers && reader->sort == NULL)
+	{
+		if (!read_matches(reader))
+			return false;
+		if (!skip_returned(reader))
+			sort_with_returned(reader);
+		else if (reader->matches.count > 0)
+			return true;
+	}
 	return reader->sort != NULL ? take_matches(reader) : read_matches(reader);
 }
 

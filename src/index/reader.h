@@ -67,7 +67,11 @@ typedef struct ShIdxBallScan
 	uint64		width;			/* of its key range within the last group */
 	Buffer		pin;			/* that page, if keep_pin */
 
-	/* where the probes begin that have not been read; in their order */
+	/*
+	 * where the probes begin that have not been read, in their order: those
+	 * of this ball, or of those of all parts
+	 */
+	bool		of_all_parts;
 	int			aim;			/* of the next one */
 	int			naims;
 	ShIdxAim   *aims;
@@ -78,6 +82,7 @@ extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, const ShIdxGeo
 extern void shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups);
 extern double shidx_ball_leaves(const ShIdxBallScan *scan);
 extern void shidx_ball_plan(ShIdxBallScan *scan, int radius);
+extern void shidx_ball_look_ahead(ShIdxBallScan *scan, const ShIdxBalls *parts);
 extern void shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball);
 extern bool shidx_ball_plan_ring(ShIdxBallScan *scan, int inner, int radius);
 extern void shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball);
@@ -107,6 +112,10 @@ typedef struct ShIdxReader
 	bool		collects;		/* they have yet to be read */
 	ShIdxSort  *sort;			/* NULL if they are returned as they are read */
 	ShIdxSortItem last;			/* the last one returned */
+
+	/* or, of bands, the rows that have been returned, as long as memory allows */
+	bool		remembers;
+	struct rows_hash *returned; /* NULL before the first one */
 
 	/* matches on the last leaf, or the next ones of all */
 	ShIdxMatches matches;

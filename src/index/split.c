@@ -173,7 +173,7 @@ widen(Relation index, Buffer leaf, int row_width)
 
 	if (row_width <= shidx_row_width(page) ||
 		shidx_page_count(page) >= shidx_leaf_capacity(shidx_page_low(page), shidx_page_high(page),
-													  row_width, shidx_page_is_grouped(page)))
+													  row_width, shidx_page_contents(page)))
 		return false;
 	wal = GenericXLogStart(index);
 	change_widths(GenericXLogRegisterBuffer(wal, leaf, 0), row_width);
@@ -248,7 +248,7 @@ choose_split(Page page, const ShIdxSortedEntry *entries, int count, int row_widt
 	if (same_fingerprint(entries[0].key, last) && !same_fingerprint(last, shidx_page_high(page)))
 	{
 		int			room = !shidx_page_is_leaf(page) ? count :
-			shidx_leaf_capacity(shidx_page_low(page), last, row_width, shidx_page_is_grouped(page));
+			shidx_leaf_capacity(shidx_page_low(page), last, row_width, shidx_page_contents(page));
 
 		return Min(Max(room * fillfactor / 100, 1), count - 1);
 	}
@@ -277,7 +277,7 @@ find_end_of_run(Page leaf, Page parent, const ShIdxSortedEntry *entries, int cou
 		return false;
 	for (int i = 0; i < shidx_page_count(parent); i++)
 		leaves += same_fingerprint(low, shidx_inner_key(parent, i));
-	*end = shidx_end_as_wide(low, shidx_key_after(low.group, low.fp), shidx_page_is_grouped(leaf));
+	*end = shidx_end_as_wide(low, shidx_key_after(low.group, low.fp), shidx_page_contents(leaf));
 	return leaves >= LEAVES_OF_RUN && shidx_key_less(*end, shidx_page_high(leaf));
 }
 
@@ -395,7 +395,7 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 	Page		old = BufferGetPage(left);
 	int			tree = shidx_page_tree(old);
 	int			level = shidx_page_level(old);
-	uint8		kind = ShIdxPageGetOpaque(old)->flags & SHIDX_GROUPED;
+	uint8		kind = shidx_page_contents(old);
 	ShIdxKey	low = shidx_page_low(old);
 	ShIdxSortedEntry *entries = palloc(SHIDX_MAX_ENTRIES * sizeof(ShIdxSortedEntry));
 	int			count = shidx_sort_entries(old, entries);
@@ -411,8 +411,7 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 		!find_end_of_run(old, BufferGetPage(parent), entries, count, &separator))
 	{
 		int			row_width = row_width_of(entries, count, key.tid);
-		int			most = shidx_leaf_capacity(low, shidx_page_high(old), row_width,
-											   shidx_page_is_grouped(old)) - 1;
+		int			most = shidx_leaf_capacity(low, shidx_page_high(old), row_width, kind) - 1;
 
 		/* both leaves must have room for the key, with rows as wide as it needs */
 		stay = choose_split(old, entries, count, row_width, fillfactor);

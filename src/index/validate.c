@@ -109,6 +109,17 @@ accepts_type(Oid argument, Oid type)
 }
 
 /*
+ * What values of a type on the left side of an operator of a family are.  If some are
+ * computed of values, all have to be.
+ */
+static ShIdxKind
+kind_of_left(const Family *family, Oid type)
+{
+	return family->kind < SHIDX_COMPUTED ? family->kind :
+		shidx_kind_in(family->oid, type, NULL) == SHIDX_BANDED ? SHIDX_BANDED : SHIDX_COMPUTED;
+}
+
+/*
  * Can the operator of a search compare these types?  In columns before the fingerprint
  * the right side is hashed.
  */
@@ -116,8 +127,8 @@ static bool
 can_be_compared(const Family *family, Form_pg_amop member)
 {
 	return !family->fingerprints ||
-		shidx_can_search(shidx_fingerprint_function_in(family->oid, member->amoplefttype),
-						 member->amoplefttype, member->amoprighttype, member->amopstrategy);
+		shidx_can_search(family->oid, member->amoplefttype, member->amoprighttype,
+						 member->amopstrategy);
 }
 
 static bool
@@ -134,7 +145,8 @@ validate_operator(Family *family, Form_pg_amop member)
 {
 	const char *name = format_operator(member->amopopr);
 	Oid			result_type = BOOLOID;
-	ShIdxAsk	ask = shidx_meaning(member->amopstrategy, family->kind, 0).ask;
+	ShIdxAsk	ask = shidx_meaning(member->amopstrategy,
+									kind_of_left(family, member->amoplefttype), 0).ask;
 	bool		valid_purpose;
 
 	/* there is no order by wide fingerprints, and the planner sorts */
@@ -196,7 +208,15 @@ validate_function(Family *family, Form_pg_amproc member)
 	if (member->amprocnum == SHIDX_HASH_PROC)
 		has_signature = is_hash_function(member->amproc, type);
 	else if (member->amprocnum == SIMHASH_FINGERPRINT_PROC)
-		has_signature = shidx_is_fingerprint_function(member->amproc, type);
+		has_signature = shidx_is_fingerprint_function(member->amproc, type, SHIDX_COMPUTED);
+	else if (member->amprocnum == SIMHASH_BANDS_PROC)
+	{
+		has_signature = shidx_is_fingerprint_function(member->amproc, type, SHIDX_BANDED);
+		if (shidx_kind_in(family->oid, type, NULL) == SHIDX_COMPUTED)
+			report_invalid(family, psprintf("contains support functions %d and %d for type %s",
+											SIMHASH_FINGERPRINT_PROC, SIMHASH_BANDS_PROC,
+											format_type_be(type)));
+	}
 	else
 		report_invalid(family, psprintf("contains function %s with invalid support number %d",
 										name, member->amprocnum));
@@ -214,7 +234,7 @@ validate_function(Family *family, Form_pg_amproc member)
 static void
 validate_class(Family *family, Oid type)
 {
-	if (family->kind == SHIDX_COMPUTED)
+	if (family->kind >= SHIDX_COMPUTED)
 	{
 		if (!OidIsValid(shidx_fingerprint_function_in(family->oid, type)))
 			report_class(family, psprintf("is missing support function %d",
@@ -242,7 +262,7 @@ computes_fingerprints(CatCList *functions)
 	{
 		HeapTuple	member = &functions->members[i]->tuple;
 
-		if (((Form_pg_amproc) GETSTRUCT(member))->amprocnum == SIMHASH_FINGERPRINT_PROC)
+		if (((Form_pg_amproc) GETSTRUCT(member))->amprocnum >= SIMHASH_FINGERPRINT_PROC)
 			return true;
 	}
 	return false;
@@ -254,8 +274,8 @@ computes_fingerprints(CatCList *functions)
  * There are classes for fingerprints, with any strategies, and classes for
  * columns before the fingerprint, with strategy 1 (equality) and a hash
  * function.  A class for fingerprints that has a hash function can be used for
- * both.  A class with a function that computes fingerprints has operators that
- * imply a distance, or that compare the fingerprint with a ball, and nothing else.
+ * both.  A class with a function that computes fingerprints, or bands, has operators that
+ * imply a distance, or a shared band, or that compare with a ball, and nothing else.
  */
 bool
 shidx_validate(Oid opclass)
@@ -282,7 +302,7 @@ shidx_validate(Oid opclass)
 	family.fingerprints = is_fingerprint_family(family.oid);
 	family.kind = computes_fingerprints(functions) ? SHIDX_COMPUTED :
 		family.fingerprints && shtype_is_bits(class->opcintype) ? SHIDX_WIDE : SHIDX_NARROW;
-	family.hashed = !family.fingerprints || (family.kind != SHIDX_COMPUTED && functions->n_members > 0);
+	family.hashed = !family.fingerprints || (family.kind < SHIDX_COMPUTED && functions->n_members > 0);
 
 	validate_class(&family, class->opcintype);
 	for (int i = 0; i < operators->n_members; i++)
@@ -342,10 +362,10 @@ hint_at_fingerprint(Relation index, int last)
 void
 shidx_check_operator(Relation index, Oid left, Oid right, int strategy, bool orders)
 {
-	Oid			function = shidx_fingerprint_function(index);
-	ShIdxAsk	ask = shidx_meaning(strategy, shidx_kind_of(function, left), 0).ask;
+	Oid			family = index->rd_opfamily[shidx_fp_column(index)];
+	ShIdxAsk	ask = shidx_meaning(strategy, shidx_kind_in(family, left, NULL), 0).ask;
 
-	if (orders == (ask == SHIDX_ASK_DISTANCE) && shidx_can_search(function, left, right, strategy))
+	if (orders == (ask == SHIDX_ASK_DISTANCE) && shidx_can_search(family, left, right, strategy))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -384,15 +404,28 @@ check_computed(Relation index, int last)
 {
 	Oid			function = shidx_fingerprint_function(index);
 	Oid			type = index->rd_opcintype[last];
+	ShIdxKind	kind = shidx_kind(index);
 
-	if (!shidx_is_fingerprint_function(function, type))
+	if (kind == SHIDX_COMPUTED && OidIsValid(index_getprocid(index, last + 1, SIMHASH_BANDS_PROC)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class of column \"%s\" of index \"%s\" has support functions %d and %d",
+						column_name(index, last), RelationGetRelationName(index),
+						SIMHASH_FINGERPRINT_PROC, SIMHASH_BANDS_PROC),
+				 errdetail("An index has either fingerprints or bands.")));
+	if (!shidx_is_fingerprint_function(function, type, kind))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("function %s cannot compute the fingerprints of column \"%s\" of index \"%s\"",
 						format_procedure(function), column_name(index, last),
 						RelationGetRelationName(index)),
+				 kind == SHIDX_BANDED ?
+				 errdetail("Support function %d must have one argument of type %s, return bands, and be immutable.",
+						   SIMHASH_BANDS_PROC, format_type_be(type)) :
 				 errdetail("Support function %d must have one argument of type %s, return a fingerprint, and be immutable.",
 						   SIMHASH_FINGERPRINT_PROC, format_type_be(type)),
+				 kind == SHIDX_BANDED ?
+				 errhint("Return a domain that says how many bits they have, 64 for each, such as CREATE DOMAIN bands_16 AS simhash_bits(1024).") :
 				 shtype_is_bits(getBaseType(get_func_rettype(function))) ?
 				 errhint("To return fingerprints of type simhash_bits, return a domain that says how many bits they have, such as CREATE DOMAIN simhash_256 AS simhash_bits(256).") : 0));
 }

@@ -118,7 +118,8 @@ check_leaf(Checker *checker, const ShIdxWalk *walk)
 
 		if (!is_null_tree)
 			row[1] = shbits_unpermute(table, key.fp);
-		if (!is_null_tree && shbits_permute(table, row[1]) != key.fp)
+		if (!is_null_tree && (shbits_permute(table, row[1]) != key.fp ||
+							  (checker->geometry->prefix_bits > 0 && key.fp >> SHBITS_BAND_BITS != 0)))
 			shidx_report_corrupted(checker->index, walk->block,
 								   "index \"%s\" has a fingerprint of too many bits at block %u");
 		if (!is_in_heap(checker, key.tid))

@@ -287,7 +287,13 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		}
 
 		nulls[0] = nulls[1] = nulls[2] = is_null_tree;
-		if (!is_null_tree)
+		if (!is_null_tree && geometry->prefix_bits > 0)
+		{
+			values[0] = Int32GetDatum(tree);
+			nulls[1] = true;	/* there are no blocks */
+			values[2] = Int32GetDatum(geometry->prefix_bits);
+		}
+		else if (!is_null_tree)
 		{
 			values[0] = Int32GetDatum(tree);
 			values[1] = PointerGetDatum(permutation(geometry->scheme, table));

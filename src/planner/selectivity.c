@@ -155,17 +155,23 @@ get_operator_radius(const ShPlanCatalog *catalog, Oid operator, int *width)
 		Form_pg_amop member =
 			(Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
 		Oid			function;
+		ShIdxKind	kind;
 		ShIdxMeaning meaning;
 
 		if (member->amopmethod != catalog->access_method)
 			continue;
-		function = shidx_fingerprint_function_in(member->amopfamily, member->amoplefttype);
-		meaning = shidx_meaning(member->amopstrategy,
-								shidx_kind_of(function, member->amoplefttype), 0);
+		kind = shidx_kind_in(member->amopfamily, member->amoplefttype, &function);
+		meaning = shidx_meaning(member->amopstrategy, kind, 0);
+		if (meaning.ask == SHIDX_ASK_BAND)
+		{
+			/* a cluster shares bands, and nobody else does, however far */
+			*width = SIMHASH_BITS_MAX_WIDTH;
+			radius = shtype_near_radius(*width);
+		}
 		if (meaning.ask != SHIDX_ASK_WITHIN)
 			continue;
 		radius = meaning.radius;
-		if (OidIsValid(function))
+		if (kind == SHIDX_COMPUTED)
 			*width = shidx_function_width(function);
 	}
 	ReleaseSysCacheList(members);

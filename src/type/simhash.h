@@ -21,6 +21,9 @@
 /* support function of the fingerprint column of an index: the fingerprint of a value */
 #define SIMHASH_FINGERPRINT_PROC	2
 
+/* or its bands: words of 64 bits in a fingerprint of type simhash_bits, each the band of a table */
+#define SIMHASH_BANDS_PROC			3
+
 /*
  * The strategy numbers of operators in an operator class of the access method; what
  * they mean is for shidx_meaning to say.  From SIMHASH_STRATEGY_WITHIN on a number says
@@ -31,6 +34,9 @@
 #define SIMHASH_STRATEGY_BALL		2	/* the fingerprint lies in the ball */
 #define SIMHASH_STRATEGY_DISTANCE	3	/* ORDER BY */
 #define SIMHASH_STRATEGY_WITHIN		4	/* of radius 0 */
+#define SIMHASH_STRATEGY_BAND		100 /* times n, plus r, where a class makes
+										 * bands: one of the first n is shared
+										 * within r bits */
 #define SIMHASH_STRATEGY_EIGHTH		10000	/* of simhash_bits: fewer than an
 											 * eighth of the bits differ */
 

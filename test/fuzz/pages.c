@@ -216,7 +216,7 @@ fuzz_metapage(void)
 	int			width = widths[take_byte() % lengthof(widths)];
 	int			distance = 1 + take_byte() % 4;
 	int			blocks = distance + 1 + take_byte() % 3;
-	ShIdxGeometry *geometry = shidx_make_geometry(width, blocks, distance);
+	ShIdxGeometry *geometry = shidx_make_geometry(width, blocks, distance, false);
 	ShIdxCache *cache;
 
 	desc->natts = 1;

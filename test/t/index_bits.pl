@@ -1,4 +1,4 @@
-# Indexes of wide fingerprints: a constraint under concurrent inserts, a standby that
+# Indexes of wide fingerprints, and of bands: constraints under concurrent inserts, a standby that
 # verifies every replayed page, a crash, and a metapage with another width.
 
 use lib 'test/t';
@@ -20,6 +20,18 @@ $primary->safe_psql('postgres', q{
 	CREATE TABLE kept (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash_bits(256), EXCLUDE USING simhash (fp WITH %));
 	CREATE TABLE free (id bigint GENERATED ALWAYS AS IDENTITY, tenant int, fp simhash_bits(256));
 	CREATE INDEX free_fp ON free USING simhash (tenant, fp);
+	CREATE DOMAIN four_bands AS simhash_bits(256);
+	CREATE FUNCTION bands_of(simhash_bits) RETURNS four_bands LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+	BEGIN
+		RETURN encode(set_byte(set_byte(set_byte(set_byte($1::bytea, 0, 0), 8, 0), 16, 0), 24, 0), 'hex');
+	END $$;
+	CREATE FUNCTION share(simhash_bits, simhash_bits) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
+	AS $$ BEGIN RETURN simhash_share_band(bands_of($1), bands_of($2), 12, 4); END $$;
+	CREATE OPERATOR ~~~ (LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = share, COMMUTATOR = ~~~);
+	CREATE OPERATOR CLASS bands_ops FOR TYPE simhash_bits USING simhash AS OPERATOR 412 ~~~, FUNCTION 3 bands_of(simhash_bits);
+	CREATE TABLE apart (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash_bits(256), EXCLUDE USING simhash (fp bands_ops WITH ~~~));
+	CREATE TABLE banded (id bigint GENERATED ALWAYS AS IDENTITY, tenant int, fp simhash_bits(256));
+	CREATE INDEX banded_fp ON banded USING simhash (tenant, fp bands_ops);
 	CREATE VIEW of_tenant AS SELECT id, fp FROM free WHERE tenant = 1;
 	CREATE TABLE wanted AS SELECT i AS qno, wide('c' || i)::simhash_bits AS fp FROM generate_series(1, 10) i;
 	INSERT INTO radii VALUES (0), (31), (60);
@@ -27,8 +39,12 @@ $primary->safe_psql('postgres', q{
 my %script = (change => q{
 \set part random(0, 19)
 INSERT INTO kept (fp) SELECT draw() FROM generate_series(1, 5) ON CONFLICT DO NOTHING;
+INSERT INTO apart (fp) SELECT draw() FROM generate_series(1, 3) ON CONFLICT DO NOTHING;
+INSERT INTO banded (tenant, fp) SELECT i % 3, draw() FROM generate_series(1, 3) i;
 INSERT INTO free (tenant, fp) SELECT i % 3, draw() FROM generate_series(1, 10) i;
 DELETE FROM free WHERE id % 20 = :part AND id > (SELECT max(id) - 300 FROM free);
+DELETE FROM banded WHERE id % 20 = :part AND id > (SELECT max(id) - 100 FROM banded);
+DELETE FROM apart WHERE id % 20 = :part AND id > (SELECT max(id) - 100 FROM apart);
 DELETE FROM kept WHERE id % 20 = :part AND id > (SELECT max(id) - 100 FROM kept);
 });
 
@@ -36,7 +52,12 @@ DELETE FROM kept WHERE id % 20 = :part AND id > (SELECT max(id) - 100 FROM kept)
 sub is_right
 {
 	my ($node, $what) = @_;
-	is_sound($node, $what, 'kept_fp_excl', 'free_fp');
+	is_sound($node, $what, 'kept_fp_excl', 'free_fp', 'apart_fp_excl', 'banded_fp');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM apart a JOIN apart b ON a.id < b.id AND share(a.fp, b.fp)'),
+		'0', "$what: no two rows of the other constraint share a band");
+	my @found = map { $node->safe_psql('postgres', "SET enable_seqscan = $_; SET enable_bitmapscan = off;
+			SELECT count(*), sum(id) FROM banded b, wanted w WHERE b.fp ~~~ w.fp AND tenant IN (0, 2)") } ('on', 'off');
+	is($found[1], $found[0], "$what: bands are found");
 	is( $node->safe_psql('postgres', q{SELECT count(*) FROM kept a JOIN kept b ON a.id < b.id
 			AND bit_count(a.fp::varbit # b.fp::varbit) <= 31}),
 		'0', "$what: no two rows that were kept are near");
@@ -51,7 +72,7 @@ sub is_right
 run_pgbench($primary, 'concurrent changes', \%script, 8, 60);
 is_right($primary, 'concurrent changes');
 cmp_ok($primary->safe_psql('postgres', 'SELECT count(*) FROM kept'), '>', 500, 'many rows were kept');
-$primary->safe_psql('postgres', 'VACUUM kept, free');
+$primary->safe_psql('postgres', 'VACUUM kept, free, apart, banded');
 is_right($primary, 'after VACUUM');
 $primary->wait_for_catchup($standby);
 is_right($standby, 'standby');

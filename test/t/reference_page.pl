@@ -226,7 +226,8 @@ my $size = $node->safe_psql('postgres', q{SELECT pg_relation_size('t_fp')});
 my ($fillfactor) = $page =~ /^\| `fillfactor` .* \| (\d+) \|/m;
 $node->safe_psql('postgres', "CREATE INDEX other ON t USING simhash (fp) WITH (fillfactor = $fillfactor)");
 $default{fillfactor} = $fillfactor if $size == $node->safe_psql('postgres', q{SELECT pg_relation_size('other')});
-foreach my $option ('blocks', 'distance', 'fillfactor')
+$default{bands} = 'by class';
+foreach my $option ('blocks', 'distance', 'bands', 'fillfactor')
 {
 	my ($status, $stdout, $stderr) = $node->psql('postgres', "ALTER INDEX t_fp SET ($option = 1000000)");
 	my ($from, $to) = $stderr =~ /Valid values are between "(\d+)" and "(\d+)"/;

@@ -74,7 +74,7 @@ leaf_agrees(bool grouped, ShIdxKey low, ShIdxKey high, uint64 last_fp, int row_w
 	static uint64 rows[SHIDX_MAX_ENTRIES];
 	static uint32 groups[SHIDX_MAX_ENTRIES];
 	bool		passed = capacity <= SHIDX_MAX_ENTRIES &&
-		capacity == shidx_leaf_capacity(low, high, row_width, grouped);
+		capacity == shidx_leaf_capacity(low, high, row_width, grouped ? SHIDX_GROUPED : 0);
 
 	for (int i = 0; i < capacity; i++)
 	{
@@ -153,7 +153,7 @@ test_widths(void)
 static bool
 ends_at(ShIdxKey low, ShIdxKey high, bool grouped, ShIdxKey end)
 {
-	return shidx_key_equal(shidx_end_as_wide(low, high, grouped), end);
+	return shidx_key_equal(shidx_end_as_wide(low, high, grouped ? SHIDX_GROUPED : 0), end);
 }
 
 /* The bytes that fences have in common, at the edges */
@@ -163,6 +163,7 @@ test_fences(void)
 	ShIdxKey		low = shidx_make_key(5, UINT64CONST(0x1234567800000000), 0);
 	ShIdxKey		late = shidx_make_key(5, UINT64CONST(0xFF00000000000000), 0);
 	ShIdxKey		last = shidx_make_key(PG_UINT32_MAX, UINT64CONST(0xFFFFFF0000000000), 0);
+	ShIdxKey		band = shidx_make_key(5, UINT64CONST(0x00FFFFFF00000000), 0);
 
 	report(ends_at(low, shidx_make_key(5, low.fp, 9), true,
 				   shidx_make_key(5, UINT64CONST(0x1234570000000000), 0)),
@@ -175,11 +176,18 @@ test_fences(void)
 	report(ends_at(low, shidx_make_key(5, UINT64CONST(0x1300000000000000), 1), true,
 				   shidx_make_key(6, 0, 0)),
 		   "fences", "unless it divides the rows of one fingerprint");
-	report(shidx_leaf_capacity(late, shidx_make_key(6, 0, 0), 3, true) >
-		   shidx_leaf_capacity(low, shidx_make_key(6, 0, 0), 3, true) &&
-		   shidx_leaf_capacity(late, shidx_make_key(7, 0, 0), 3, true) ==
-		   shidx_leaf_capacity(low, shidx_make_key(7, 0, 0), 3, true),
+	report(shidx_leaf_capacity(late, shidx_make_key(6, 0, 0), 3, SHIDX_GROUPED) >
+		   shidx_leaf_capacity(low, shidx_make_key(6, 0, 0), 3, SHIDX_GROUPED) &&
+		   shidx_leaf_capacity(late, shidx_make_key(7, 0, 0), 3, SHIDX_GROUPED) ==
+		   shidx_leaf_capacity(low, shidx_make_key(7, 0, 0), 3, SHIDX_GROUPED),
 		   "fences", "of several groups have nothing in common, the end of one may");
+	report(shidx_leaf_capacity(shidx_make_key(5, 7, 0), shidx_make_key(9, 0, 0), 3, SHIDX_CONTENTS) ==
+		   shidx_leaf_capacity_of(7 + 3 + sizeof(uint32)) &&
+		   shidx_key_equal(shidx_end_as_wide(band, shidx_make_key(5, band.fp, 9), SHIDX_CONTENTS),
+						   shidx_make_key(6, 0, 0)) &&
+		   shidx_key_equal(shidx_end_as_wide(band, shidx_make_key(5, band.fp, 9), SHIDX_SHORT),
+						   SHIDX_HIGHEST_KEY),
+		   "fences", "of bands need seven bytes, and the greatest band is followed by the next group");
 	report(ends_at(late, shidx_make_key(5, PG_UINT64_MAX, SHIDX_MAX_TID), true, shidx_make_key(6, 0, 0)) &&
 		   ends_at(low, shidx_make_key(6, 0, 0), true, shidx_make_key(6, 0, 0)) &&
 		   ends_at(late, shidx_make_key(7, 0, 0), true, SHIDX_HIGHEST_KEY) &&

@@ -478,7 +478,7 @@ build(const Shape *shape, int count, int fillfactor)
 {
 	static ShIdxSortItem items[MAX_KEYS];
 	static uint32 groups[MAX_KEYS];
-	ShIdxGeometry *geometry = shidx_make_geometry(SHBITS_WIDTH, 4, 3);
+	ShIdxGeometry *geometry = shidx_make_geometry(SHBITS_WIDTH, 4, 3, false);
 	ShIdxSort		sort;
 	pg_atomic_uint64 written;
 	ShIdxRoot	root;
