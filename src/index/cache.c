@@ -22,7 +22,6 @@
 
 #include "compat.h"
 #include "index/page.h"
-#include "index/class.h"
 #include "index/tree.h"
 #include "type/simhash.h"
 #include "type/wide.h"
@@ -31,6 +30,13 @@
  * every so many reads, look a known buffer up anyway, to bump its usage count
  */
 #define LOOKUP_INTERVAL		16
+
+/* has the operator class of the last column of an index a support function? */
+static bool
+has_function(Relation index, int number)
+{
+	return OidIsValid(index_getprocid(index, IndexRelationGetNumberOfAttributes(index), number));
+}
 
 /*
  * The width that the last column of an index says its fingerprints have; 0 if
@@ -43,7 +49,7 @@ column_width(Relation index)
 	int			column = IndexRelationGetNumberOfAttributes(index);
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), column - 1);
 
-	if (shidx_computes_fingerprints(index))
+	if (has_function(index, SIMHASH_FINGERPRINT_PROC) || has_function(index, SIMHASH_BANDS_PROC))
 		return 0;
 	return attribute->attbyval ? SHBITS_WIDTH : Max(attribute->atttypmod, 0);
 }
@@ -58,7 +64,7 @@ metapage_problem(Relation index, Page page)
 {
 	ShIdxMetaPageData *meta = ShIdxPageGetMeta(page);
 	int			width = column_width(index);
-	bool		bands = shidx_kind(index) == SHIDX_BANDED;
+	bool		bands = has_function(index, SIMHASH_BANDS_PROC);
 	int			ntables;
 
 	if (PageIsNew(page))
