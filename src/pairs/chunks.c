@@ -23,11 +23,11 @@
 #include "utils/tuplesort.h"
 
 #include "compat.h"
-#include "pairs/chunks.h"
 #include "pairs/collector.h"
 #include "pairs/keys.h"
 #include "pairs/temp_file.h"
 #include "pairs/pairs.h"
+#include "pairs/walks.h"
 
 /* an entry in a file: a value, and the number of a row */
 #define MAX_ENTRY_WORDS		(SHBITS_MAX_PARTS + 1)

@@ -20,7 +20,6 @@
 
 #include "miscadmin.h"
 
-#include "pairs/chunks.h"
 #include "pairs/collector.h"
 #include "pairs/walks.h"
 

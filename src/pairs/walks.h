@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * walks.h
- *	  The buckets that are met by walks over the entries of inputs.
+ *	  The buckets that are met by walks over the entries of inputs, and the chunks of those
+ *	  that do not fit in memory.
+ *
+ * What this declares is defined in walks.c and chunks.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,5 +46,19 @@ extern ShPairsWalks *shpairs_walks_begin(ShPairsInput *inputs, int nsides, const
 										 ShPairs *pairs, ShPairsSink *sink);
 extern bool shpairs_walks_next(ShPairsWalks *walks, ShPairsBucket **a, ShPairsBucket **b);
 extern void shpairs_walks_report(ShPairsWalks *walks, double fraction);
+
+/* chunks.c */
+typedef struct ShPairsChunks ShPairsChunks;
+
+extern ShPairsChunks *shpairs_chunks_begin(const ShPairsInput *inputs, int nsides,
+										   const ShPairsBucket *bucket, ShPairsSink *sink);
+extern void shpairs_chunks_add(ShPairsChunks *chunks, int side, const uint64 *values,
+							   const ShPairsRow *rows, size_t count);
+extern void shpairs_chunks_add_bucket(ShPairsChunks *chunks, int side,
+									  const ShPairsBucket *bucket);
+extern void shpairs_chunks_divide(ShPairsChunks *chunks);
+extern bool shpairs_chunks_next(ShPairsChunks **pointer, ShPairsBucket **a,
+								ShPairsBucket **b);
+extern double shpairs_chunks_done(const ShPairsChunks *chunks, double fraction);
 
 #endif							/* SIMHASH_PAIRS_WALKS_H */
