@@ -58,7 +58,9 @@ sub options
 {
 	my ($type) = @_;
 	my $parts = int(($type->{width} + 63) / 64);
-	return ('', $type->{radius} // 4 * $parts - 1) if chance(0.4);
+	# blocks of 12 bits or more, of parts of one length but for a bit
+	my $of_part = max(1, min(4, int(int($type->{width} / $parts) / 12)));
+	return ('', $type->{radius} // $of_part * $parts - 1) if chance(0.4);
 	my $blocks = $parts * (1 + int rand($parts > 1 ? max(2, 6 - $parts) : 7));
 	my $distance = $parts > 1 ? $blocks - 1 : int rand $blocks;
 	return (" WITH (blocks = $blocks, distance = $distance, fillfactor = " . pick(10, 90, 100) . ')',
