@@ -164,4 +164,12 @@ SELECT c.bits, c.pairs > 500 AS pairs, c.wrong FROM (VALUES
 	(104, '{"","WITH (blocks = 2)"}'),
 	(160, '{"","WITH (blocks = 9)"}')) v(n, kinds), compare(n, kinds) c;
 
+-- the default distance of 40 bits, which is 2, also of a partitioned table
+CREATE TABLE part (id int, fp simhash_bits(40)) PARTITION BY RANGE (id);
+CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (10);
+INSERT INTO part VALUES (1, '0000000000'), (2, '0000000003'), (3, '0000000070');
+CREATE INDEX part_fp ON part USING simhash (fp);
+SELECT a, b, distance FROM simhash_find_all('part_fp');
+SELECT a, b, distance FROM simhash_find_all('part_1_fp_idx');
+
 DROP SCHEMA index_bits_narrow_test CASCADE;

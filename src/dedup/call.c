@@ -404,7 +404,7 @@ open_indexes(ShDupCall *call, FunctionCallInfo fcinfo, const ShDupSpec *spec)
 	for (int i = 0; i < call->heaps.count; i++)
 	{
 		const ShDupHeap *heap = &call->heaps.heaps[i];
-		const ShDupSide *side = &call->heaps.sides[i < call->heaps.sides[0].count ? 0 : spec->nindexes - 1];
+		const ShDupSide *side = &call->heaps.sides[shdup_side_of_heap(&call->heaps, heap)];
 
 		shdup_check_snapshot(heap->index, call->snapshot);
 		shdup_check_table(heap->relation, RelationGetRelid(side->named.heap), call->snapshot);

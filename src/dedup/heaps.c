@@ -431,7 +431,8 @@ int
 shdup_side_distance(const ShDupHeaps *heaps, int side)
 {
 	Relation	index = heaps->sides[side].named.index;
-	int			width = Max(shdup_wide_width(heaps, side), SHBITS_WIDTH);
+	int			wide = shdup_wide_width(heaps, side);
+	int			width = wide > 0 ? wide : SHBITS_WIDTH;
 	int			nparts = shbits_nparts(width);
 	int			radius;
 

@@ -74,12 +74,21 @@ shdup_heap_of(const ShDupHeaps *heaps, ShPairsRow row)
 }
 
 /*
+ * The side to which a table belongs.
+ */
+static inline int
+shdup_side_of_heap(const ShDupHeaps *heaps, const ShDupHeap *heap)
+{
+	return heap->number < heaps->sides[0].count ? 0 : heaps->nsides - 1;
+}
+
+/*
  * The side to which a row belongs.
  */
 static inline int
 shdup_side_of(const ShDupHeaps *heaps, ShPairsRow row)
 {
-	return shdup_heap_of(heaps, row)->number < heaps->sides[0].count ? 0 : heaps->nsides - 1;
+	return shdup_side_of_heap(heaps, shdup_heap_of(heaps, row));
 }
 
 /*

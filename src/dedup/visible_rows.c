@@ -176,7 +176,7 @@ enter_table(ShDupLookup *rows, Lookup *lookup, const ShDupHeap *heap)
 {
 	leave_table(lookup);
 	lookup->heap = heap;
-	lookup->side = heap->number < rows->heaps->sides[0].count ? 0 : rows->heaps->nsides - 1;
+	lookup->side = shdup_side_of_heap(rows->heaps, heap);
 	lookup->slot = shdup_reader_slot(&rows->readers[lookup->side], heap);
 	if (!shdup_is_heap(heap->relation))
 		lookup->fetch = shcompat_index_fetch_begin(heap->relation);

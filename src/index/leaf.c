@@ -62,8 +62,11 @@ key_width_between(ShIdxKey low, ShIdxKey high, uint8 contents)
 		last = PG_UINT64_MAX;
 	else if (high.tid == 0)
 		last--;
+	/* a fence may lie beyond the greatest band */
+	if (contents & SHIDX_SHORT)
+		last = Min(last, (UINT64CONST(1) << SHBITS_BAND_BITS) - 1);
 
-	if (low.fp == last)
+	if (low.fp >= last)
 		return SHIDX_MIN_KEY_WIDTH;
 	shared = (SHBITS_WIDTH - 1 - pg_leftmost_one_pos64(low.fp ^ last)) / BITS_PER_BYTE;
 	return Max(Min(SHIDX_MAX_KEY_WIDTH - shared, most), SHIDX_MIN_KEY_WIDTH);

@@ -231,7 +231,7 @@ shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets)
 }
 
 /* candidates until what has been found is passed on */
-#define PASS_INTERVAL		4096
+#define CANDIDATES_AT_ONCE		4096
 
 /*
  * Another candidate is compared.
@@ -239,7 +239,7 @@ shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets)
 static inline void
 count_candidate(ShPairsSearch *search)
 {
-	if (unlikely(++search->checked >= PASS_INTERVAL))
+	if (unlikely(++search->checked >= CANDIDATES_AT_ONCE))
 	{
 		search->checked = 0;
 		shpairs_pass_hits(&search->hits);

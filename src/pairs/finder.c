@@ -289,6 +289,7 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	MemoryContextSwitchTo(old);
 	while (shpairs_walks_next(finder->walks, &finder->a, &finder->b))
 	{
+		finder->search.pairs.done = 0;
 		if (query->nsides == 1 && finder->a == finder->b)
 			pass_repeated(finder);
 		shpairs_search(&finder->search, finder->a, finder->b, &workers);

@@ -95,9 +95,11 @@ typedef struct ShPairsSink
 	uint32		(*number) (struct ShPairsSink *sink, const ShPairsElement *element, bool more);
 
 	/*
-	 * Take pairs of elements, SHPAIRS_MAX_PAIRS at most.  An element that is
-	 * paired with itself stands for the pairs of its rows.  Returns false if
-	 * numbers have become invalid, as all have if there was no room.
+	 * Take pairs of elements, SHPAIRS_MAX_PAIRS at most, and none if there was
+	 * no room for the first.  An element that is paired with itself stands for
+	 * the pairs of its rows, which a sink that takes all rows knows by itself.
+	 * Returns false if all numbers have become invalid, as they must if there
+	 * was no room.
 	 */
 	bool		(*pairs) (struct ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs);
 
