@@ -64,7 +64,8 @@ metapage_problem(Relation index, Page page)
 {
 	ShIdxMetaPageData *meta = ShIdxPageGetMeta(page);
 	int			width = column_width(index);
-	bool		bands = has_function(index, SIMHASH_BANDS_PROC);
+	bool		bands = has_function(index, SIMHASH_BANDS_PROC) &&
+		!has_function(index, SIMHASH_FINGERPRINT_PROC);
 	int			ntables;
 
 	if (PageIsNew(page))

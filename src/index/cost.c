@@ -85,10 +85,12 @@ near_radius(const ScanShape *shape)
 	return shape->geometry->prefix_bits > 0 ? USUAL_BAND_RADIUS : shape->wide ? shtype_near_radius(shape->geometry->width) : SIMHASH_NEAR_RADIUS;
 }
 
+/* the radius of a ball; one that holds everything has that of the others that do */
 static int
 radius_of_ball(const ScanShape *shape, Datum ball)
 {
-	return shape->wide ? DatumGetSimhashBitsBall(ball)->radius : DatumGetSimhashBall(ball)->radius;
+	return Min(shape->wide ? DatumGetSimhashBitsBall(ball)->radius : DatumGetSimhashBall(ball)->radius,
+			   shape->geometry->width);
 }
 
 /*

@@ -358,17 +358,18 @@ choose_bands(Relation heap, Relation index, bool concurrent, int width)
 	Oid			type = index->rd_opcintype[column];
 	ShIdxOptions options = get_set_options(index);
 	int			bands = shidx_default_bands(family, type);
+	int			needed = Min(shidx_needed_bands(family, type, true), width / SHBITS_WIDTH);
 
 	if (check_bands(index, options, width / SHBITS_WIDTH,
 					shidx_is_emptied(heap, index, concurrent) ? WARNING : ERROR) &&
 		options.bands > 0)
 		bands = options.bands;
-	if (shidx_needed_bands(family, type, true) > bands)
+	if (needed > bands)
 		ereport(WARNING,
 				(errmsg("index \"%s\" has fewer bands than an operator of its family compares",
 						RelationGetRelationName(index)),
 				 errdetail("With that operator, a search reads a whole table."),
-				 errhint("Use WITH (bands = %d).", shidx_needed_bands(family, type, true))));
+				 errhint("Use WITH (bands = %d).", needed)));
 	return shidx_make_geometry(bands * SHBITS_WIDTH, 1, 0, true);
 }
 

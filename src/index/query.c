@@ -474,7 +474,7 @@ cost_of_condition(const ShIdxQuery *query, const ShIdxBalls *balls,
 			tables += ball[p].radius >= 0;
 		if (tables > 0 && ball->radius >= SHBITS_WIDTH)
 			tables = nparts + 1;
-		terms = shidx_add_term(terms, tables, ball->radius, 1);
+		terms = shidx_add_term(terms, tables, Min(ball->radius, query->geometry->width), 1);
 	}
 	shidx_cost_of_terms(terms, query->geometry, query->groups.all, leaves_per_table, cost);
 	list_free_deep(terms);

@@ -165,7 +165,7 @@ get_operator_radius(const ShPlanCatalog *catalog, Oid operator, int *width)
 		if (meaning.ask == SHIDX_ASK_BAND)
 		{
 			/* a cluster shares bands, and nobody else does, however far */
-			*width = SIMHASH_BITS_MAX_WIDTH;
+			*width = shidx_is_64_bits(member->amoplefttype) ? SHBITS_WIDTH : SIMHASH_BITS_MAX_WIDTH;
 			radius = shtype_near_radius(*width);
 		}
 		if (meaning.ask != SHIDX_ASK_WITHIN)
