@@ -40,12 +40,14 @@
 #define FIRST_CAPACITY	1024
 
 /* bytes for a kept row: its number, a link, and its place as a candidate */
-#define BYTES_PER_ROW	(sizeof(KeptRow) + sizeof(uint64))
+#define BYTES_PER_ROW	(sizeof(KeptRow) + sizeof(Candidate))
 
-/* a candidate: its distance, and its number among the kept rows */
-#define CANDIDATE(distance, number)		((uint64) (distance) << 32 | (number))
-#define CANDIDATE_DISTANCE(candidate)	((int) ((candidate) >> 32))
-#define CANDIDATE_NUMBER(candidate)		((uint32) (candidate))
+/* a kept row that may be the keeper of another */
+typedef struct Candidate
+{
+	double		nearness;
+	uint32		number;			/* among the kept rows */
+} Candidate;
 
 /* a row that is kept; they are numbered in the order in which they are kept */
 typedef struct KeptRow
@@ -75,7 +77,7 @@ typedef struct KeptRows
 	/* candidates for the keeper of one row */
 	size_t		ncandidates;
 	size_t		max_candidates;
-	uint64	   *candidates;
+	Candidate  *candidates;
 } KeptRows;
 
 /*
@@ -100,7 +102,7 @@ begin_kept(const ShDupUnionFind *elements, ShDupNeighbors *neighbors,
 	kept->capacity = FIRST_CAPACITY;
 	kept->rows = palloc(FIRST_CAPACITY * sizeof(KeptRow));
 	kept->max_candidates = FIRST_CAPACITY;
-	kept->candidates = palloc(FIRST_CAPACITY * sizeof(uint64));
+	kept->candidates = palloc(FIRST_CAPACITY * sizeof(Candidate));
 	return kept;
 }
 
@@ -145,28 +147,43 @@ add_kept(KeptRows *kept, uint32 element, ShPairsRow row)
 }
 
 static void
-add_keeper(KeptRows *kept, int distance, uint32 number)
+add_keeper(KeptRows *kept, double nearness, uint32 number)
 {
 	if (kept->ncandidates == kept->max_candidates)
 	{
 		kept->max_candidates *= 2;
 		kept->candidates = repalloc_huge(kept->candidates,
-										 kept->max_candidates * sizeof(uint64));
+										 kept->max_candidates * sizeof(Candidate));
 	}
-	kept->candidates[kept->ncandidates++] = CANDIDATE(distance, number);
+	kept->candidates[kept->ncandidates++] = (Candidate)
+	{
+		nearness, number
+	};
 }
 
 /* add the kept rows of an element */
 static void
-add_keepers(KeptRows *kept, int distance, uint32 element)
+add_keepers(KeptRows *kept, double nearness, uint32 element)
 {
 	for (uint32 number = kept->lists[element].first; number != NO_ROW;
 		 number = kept->rows[number].next)
 	{
 		shcompat_check_at(kept->ncandidates);
-		add_keeper(kept, distance, number);
+		add_keeper(kept, nearness, number);
 	}
 }
+
+/* to sort candidates: the nearest first, and the first kept of those */
+#define ST_SORT sort_candidates
+#define ST_ELEMENT_TYPE Candidate
+#define ST_COMPARE(a, b) \
+	((a)->nearness != (b)->nearness ? ((a)->nearness > (b)->nearness ? -1 : 1) : \
+	 (a)->number < (b)->number ? -1 : (a)->number > (b)->number)
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /*
  * Collect the kept rows of the neighbors of an element, the nearest first.
@@ -182,10 +199,9 @@ collect_candidates(KeptRows *kept, uint32 element)
 	{
 		shcompat_check_at(i);
 		if (kept->lists[neighbors[i]].first != NO_ROW)
-			add_keepers(kept, shdup_element_distance(kept->elements, neighbors[i], element),
-						neighbors[i]);
+			add_keepers(kept, shdup_nearness(kept->elements, neighbors[i], element), neighbors[i]);
 	}
-	shidx_sort_numbers(kept->candidates, kept->ncandidates);
+	sort_candidates(kept->candidates, kept->ncandidates);
 }
 
 /*
@@ -194,21 +210,21 @@ collect_candidates(KeptRows *kept, uint32 element)
  */
 static bool
 find_keeper(KeptRows *kept, uint32 element, ShPairsRow row, ShPairsRow *keeper,
-			int *distance)
+			double *nearness)
 {
 	for (uint32 number = kept->lists[element].first; number != NO_ROW;
 		 number = kept->rows[number].next)
 	{
 		*keeper = kept->rows[number].row;
-		*distance = 0;
+		*nearness = 0;
 		if (shdup_check_rows(kept->check, row, *keeper))
 			return true;
 	}
 	collect_candidates(kept, element);
 	for (size_t i = 0; i < kept->ncandidates; i++)
 	{
-		*keeper = kept->rows[CANDIDATE_NUMBER(kept->candidates[i])].row;
-		*distance = CANDIDATE_DISTANCE(kept->candidates[i]);
+		*keeper = kept->rows[kept->candidates[i].number].row;
+		*nearness = kept->candidates[i].nearness;
 		if (shdup_check_rows(kept->check, row, *keeper))
 			return true;
 	}
@@ -217,21 +233,18 @@ find_keeper(KeptRows *kept, uint32 element, ShPairsRow row, ShPairsRow *keeper,
 
 PG_FUNCTION_INFO_V1(simhash_find_duplicates);
 
-/* state of an element */
+/* the nearest kept row of an element, or next to it */
 typedef struct State
 {
-	ShFingerprint fp;
-	ShPairsRow	keeper;			/* number of the nearest kept row, with its
-								 * distance in the upper bits; or NO_KEEPER */
+	double		nearness;
+	ShPairsRow	keeper;			/* or NO_KEEPER */
 } State;
+
+#define NO_KEEPER		0
 
 /* with the place and the start of a list of neighbors */
 StaticAssertDecl(sizeof(State) + sizeof(uint32) + sizeof(uint64) <= SHDUP_BYTES_TO_USE,
 				 "too much memory for each element");
-
-/* greater than any distance */
-#define NO_KEEPER		PG_UINT64_MAX
-#define DISTANCE_SHIFT	48
 
 /* how many rows ahead states are prefetched */
 #define LOOK_AHEAD		16
@@ -257,7 +270,7 @@ count_duplicate(DuplicateFinder *finder)
  * Return a duplicate, with its keeper.
  */
 static void
-return_duplicate(DuplicateFinder *finder, ShPairsRow row, ShPairsRow keeper, int distance)
+return_duplicate(DuplicateFinder *finder, ShPairsRow row, ShPairsRow keeper, double nearness)
 {
 	const ShDupHeaps *heaps = finder->near.members.lookup->heaps;
 	ItemPointerData tids[2];
@@ -267,7 +280,7 @@ return_duplicate(DuplicateFinder *finder, ShPairsRow row, ShPairsRow keeper, int
 	values[4] = ObjectIdGetDatum(shdup_name(heaps, keeper, &tids[1]));
 	values[0] = PointerGetDatum(&tids[0]);
 	values[1] = PointerGetDatum(&tids[1]);
-	values[2] = Int32GetDatum(distance);
+	values[2] = Int32GetDatum((int) -nearness);
 	shdup_result_add(&finder->result, values);
 }
 
@@ -280,7 +293,6 @@ make_states(const ShDupUnionFind *elements)
 	for (uint32 i = 0; i < elements->count; i++)
 	{
 		shcompat_check_at(i);
-		states[i].fp = elements->elements[i].fp;
 		states[i].keeper = NO_KEEPER;
 	}
 	return states;
@@ -291,10 +303,13 @@ make_states(const ShDupUnionFind *elements)
  * a keeper that is at least as near.
  */
 static inline void
-keep_for(State *state, uint64 distance, ShPairsRow row)
+keep_for(State *state, double nearness, ShPairsRow row)
 {
-	if (distance < state->keeper >> DISTANCE_SHIFT)
-		state->keeper = distance << DISTANCE_SHIFT | row;
+	if (state->keeper == NO_KEEPER || nearness > state->nearness)
+		*state = (State)
+	{
+		nearness, row
+	};
 }
 
 /*
@@ -303,19 +318,15 @@ keep_for(State *state, uint64 distance, ShPairsRow row)
 static void
 keep_row(DuplicateFinder *finder, State *states, uint32 element, ShPairsRow row)
 {
-	const ShDupUnionFind *elements = &finder->near.members.elements;
-	ShFingerprint fp = states[element].fp;
 	const uint32 *neighbors;
 	size_t		count = shdup_neighbors_of(&finder->near.neighbors, element, &neighbors);
 
 	keep_for(&states[element], 0, row);
 	for (size_t i = 0; i < count; i++)
 	{
-		State	   *state = &states[neighbors[i]];
-
 		shcompat_check_at(i);
-		keep_for(state, elements->nwords == 0 ? shbits_distance(state->fp, fp) :
-				 shdup_element_distance(elements, neighbors[i], element), row);
+		keep_for(&states[neighbors[i]],
+				 shdup_nearness(&finder->near.members.elements, neighbors[i], element), row);
 	}
 }
 
@@ -325,13 +336,13 @@ keep_row(DuplicateFinder *finder, State *states, uint32 element, ShPairsRow row)
 static void
 decide(DuplicateFinder *finder, State *states, uint32 element, ShPairsRow row)
 {
-	ShPairsRow	keeper = states[element].keeper;
+	const State *state = &states[element];
 
 	count_duplicate(finder);
-	if (keeper == NO_KEEPER)
+	if (state->keeper == NO_KEEPER)
 		keep_row(finder, states, element, row);
 	else
-		return_duplicate(finder, row, keeper, (int) (keeper >> DISTANCE_SHIFT));
+		return_duplicate(finder, row, state->keeper, state->nearness);
 }
 
 /*
@@ -378,11 +389,11 @@ decide_by_checks(DuplicateFinder *finder, ShDupRowCheck *check)
 	while (shdup_near_rows_next(&finder->near, &row, &element))
 	{
 		ShPairsRow	keeper;
-		int			distance;
+		double		nearness;
 
 		count_duplicate(finder);
-		if (find_keeper(kept, element, row, &keeper, &distance))
-			return_duplicate(finder, row, keeper, distance);
+		if (find_keeper(kept, element, row, &keeper, &nearness))
+			return_duplicate(finder, row, keeper, nearness);
 		else
 			add_kept(kept, element, row);
 		shdup_check_release(check);

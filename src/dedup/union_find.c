@@ -90,15 +90,15 @@ shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what, double mo
 }
 
 /*
- * The number of bits in which the fingerprints of two elements differ.
+ * How near two elements are: minus the number of bits in which their fingerprints differ.
  */
-int
-shdup_element_distance(const ShDupUnionFind *components, uint32 a, uint32 b)
+double
+shdup_nearness(const ShDupUnionFind *components, uint32 a, uint32 b)
 {
 	if (components->nwords == 0)
-		return shbits_distance(components->elements[a].fp, components->elements[b].fp);
-	return shpairs_distance(shdup_element_value(components, a),
-							shdup_element_value(components, b), components->nwords);
+		return -shbits_distance(components->elements[a].fp, components->elements[b].fp);
+	return -shpairs_distance(shdup_element_value(components, a),
+							 shdup_element_value(components, b), components->nwords);
 }
 
 /*

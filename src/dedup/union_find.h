@@ -115,7 +115,7 @@ shdup_element_value(const ShDupUnionFind *components, uint32 element)
 	return components->values + (size_t) element * components->nwords;
 }
 
-extern int	shdup_element_distance(const ShDupUnionFind *components, uint32 a, uint32 b);
+extern double shdup_nearness(const ShDupUnionFind *components, uint32 a, uint32 b);
 extern int	shdup_compare_elements(const ShDupUnionFind *components, uint32 a, uint32 b);
 extern void shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what,
 								   double most, int nwords, bool has_classes);
