@@ -83,7 +83,7 @@ define_word(const uint64 *minima, Kind kind, int word)
 		result |= (first[kind.minima + i] & 1) << i;
 	if (kind.minima > 0)
 	{
-		uint8		bytes[32];
+		uint8		bytes[128];	/* compilers that inline the hash see longer inputs */
 
 		for (int i = 0; i < kind.minima * 4; i++)
 			bytes[i] = first[i / 4] >> i % 4 * 8;
