@@ -64,6 +64,7 @@ typedef struct FindPairs
 								 * classes */
 	bool		refers_to_bucket;	/* some rows are there only */
 	bool		is_full;
+	bool		counted;		/* has a pair of rows of the current elements */
 } FindPairs;
 
 /* the fraction of maintenance_work_mem that copies of wide fingerprints may take */
@@ -155,7 +156,10 @@ return_product(FindPairs *find, const Element *a, const ShPairsRow *a_rows, size
 			ShPairsRow	b_row = b_rows[j] & SHIDX_MAX_TID;
 
 			CHECK_FOR_INTERRUPTS();
-			shdup_progress_found();
+			/* one was counted when the elements were found */
+			if (find->counted)
+				shdup_progress_found();
+			find->counted = true;
 			if (find->of_array)
 				return_element_and_row(find, a, b, b_row, distance);
 			else if (shdup_check_rows(find->call.check, a_row, b_row))
@@ -269,6 +273,7 @@ return_pair(FindPairs *find, Element *a, Element *b)
 	size_t		i = 0;
 	size_t		j = 0;
 
+	find->counted = false;
 	if (find->of_array)
 		return_product(find, a, a->rows, a->nrows, b, b->rows, b->nrows);
 	while (!find->of_array && i < a->nrows && j < b->nrows)
@@ -496,6 +501,8 @@ take_row_pairs(ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs)
 	FindPairs  *find = (FindPairs *) sink;
 
 	shdup_lookup_add_pairs(find->lookup, pairs, npairs);
+	for (size_t i = 0; i < npairs; i++)
+		shdup_progress_found();
 	if (!find->is_full && !shdup_lookup_is_full(find->lookup))
 		return true;
 	return_all(find);
