@@ -241,7 +241,7 @@ make_clusters(ShDupNearRows *near, ShDupRowCheck *check)
 		clusters->bunches[i] = NO_ROW;
 	}
 	shdup_progress_phase(SHDUP_PHASE_CHECK_ROWS, near->count);
-	while (shdup_near_rows_next(near, &row, &element))
+	while (shdup_order_next(near->order, &row, &element))
 	{
 		add_clustered_row(clusters, row, element);
 		shdup_check_release(check);

@@ -28,11 +28,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "bits/distance.h"
 #include "compat.h"
 #include "dedup/call.h"
 #include "dedup/members.h"
-#include "index/sort.h"
 
 /* in place of the number of a kept row: there is none */
 #define NO_ROW			PG_UINT32_MAX
@@ -364,7 +362,7 @@ decide_by_fingerprints(DuplicateFinder *finder)
 	{
 		for (count = 0; count < LOOK_AHEAD; count++)
 		{
-			if (!shdup_near_rows_next(&finder->near, &rows[count], &elements[count]))
+			if (!shdup_order_next(finder->near.order, &rows[count], &elements[count]))
 				break;
 			shcompat_prefetch(&states[elements[count]]);
 			shdup_neighbors_prefetch(&finder->near.neighbors, elements[count]);
@@ -386,7 +384,7 @@ decide_by_checks(DuplicateFinder *finder, ShDupRowCheck *check)
 	uint32		element;
 
 	shdup_progress_phase(SHDUP_PHASE_CHECK_ROWS, finder->near.count);
-	while (shdup_near_rows_next(&finder->near, &row, &element))
+	while (shdup_order_next(finder->near.order, &row, &element))
 	{
 		ShPairsRow	keeper;
 		double		nearness;

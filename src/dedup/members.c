@@ -475,16 +475,6 @@ sort_near_rows(ShDupNearRows *near, bool by_component, bool twice)
 }
 
 /*
- * Return the next row, and the number of its element.  Returns false after the
- * last.
- */
-bool
-shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element)
-{
-	return shdup_order_next(near->order, row, element);
-}
-
-/*
  * Read the rows in order, to number the elements by their first rows.  Returns the number
  * of each element.
  */
@@ -503,7 +493,7 @@ find_places(ShDupNearRows *near, uint32 *nplaces)
 		shcompat_check_at(i);
 		places[i] = NO_PLACE;
 	}
-	while (shdup_near_rows_next(near, &row, &element))
+	while (shdup_order_next(near->order, &row, &element))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (places[element] == NO_PLACE)

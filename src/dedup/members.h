@@ -98,14 +98,14 @@ typedef struct ShDupNearRows
 	ShDupMembers members;
 	ShDupNeighbors neighbors;	/* of elements of the members */
 	double		count;			/* of rows, once sorted */
-	ShDupOrder *order;
+	ShDupOrder *order;			/* from which they are read, each with the
+								 * number of its element */
 } ShDupNearRows;
 
 /* members.c */
 extern void shdup_near_rows_begin(ShDupNearRows *near, ShDupLookup *lookup, double most,
 								  int nwords, const char *keep);
 extern void shdup_near_rows_sort(ShDupNearRows *near, bool by_component);
-extern bool shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element);
 extern void shdup_near_rows_end(ShDupNearRows *near);
 extern size_t shdup_neighbors_of(ShDupNeighbors *neighbors, uint32 element,
 								 const uint32 **list);
