@@ -1597,15 +1597,15 @@ COMMENT ON FUNCTION simhash_share_band(simhash_bits, simhash_bits, integer, inte
 --
 -- 21. Near-duplicate documents
 --
--- Support function 2 of an operator class computes the fingerprint of a value.  Its
--- operators imply a distance of fingerprints, and are evaluated for each candidate.
+-- Support function 3 of an operator class computes the bands of a value.  Its operators
+-- imply that values share one of them, and are evaluated for each candidate.
 --
 
 CREATE FUNCTION simhash_similar(a text, b text, similarity float8 DEFAULT 0.8) RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_similar_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000
 SUPPORT simhash_within_support;
 COMMENT ON FUNCTION simhash_similar(text, text, float8) IS
-	'similar texts: share at least so much of their runs of 3 words, and their MinHash fingerprints are as near; can use a simhash index';
+	'similar texts: share at least so much of their runs of 3 words, and a band as such texts do; from 0.5 to 1; can use a simhash index';
 
 CREATE FUNCTION simhash_similar_op(a text, b text) RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_similar_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
@@ -1615,13 +1615,13 @@ CREATE OPERATOR =~= (
 	COMMUTATOR = =~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
 COMMENT ON OPERATOR =~=(text, text) IS
-	'near-duplicate texts: share at least 0.8 of their runs of 3 words, and their MinHash fingerprints differ in at most 10 bits; can use a simhash index';
+	'near-duplicate texts: share at least 0.8 of their runs of 3 words, and one of 7 bands within 7 bits; can use a simhash index';
 
 CREATE FUNCTION simhash_similar(a bytea, b bytea, similarity float8 DEFAULT 0.8) RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_similar_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000
 SUPPORT simhash_within_support;
 COMMENT ON FUNCTION simhash_similar(bytea, bytea, float8) IS
-	'similar byte strings: share at least so much of their runs of 8 bytes, and their MinHash fingerprints are as near; can use a simhash index';
+	'similar byte strings: share at least so much of their runs of 8 bytes, and a band as such byte strings do; from 0.5 to 1; can use a simhash index';
 
 CREATE FUNCTION simhash_similar_op(a bytea, b bytea) RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_similar_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
@@ -1631,17 +1631,7 @@ CREATE OPERATOR =~= (
 	COMMUTATOR = =~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
 COMMENT ON OPERATOR =~=(bytea, bytea) IS
-	'near-duplicate byte strings: share at least 0.8 of their runs of 8 bytes, and their MinHash fingerprints differ in at most 10 bits; can use a simhash index';
-
-CREATE FUNCTION simhash_similar_fingerprint(document text) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_similar_fingerprint_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_similar_fingerprint(text) IS
-	'internal: fingerprint of a text in an index for the operator =~=, which is simhash_minhash(document)';
-
-CREATE FUNCTION simhash_similar_fingerprint(document bytea) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_similar_fingerprint_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_similar_fingerprint(bytea) IS
-	'internal: fingerprint of a byte string in an index for the operator =~=, which is simhash_minhash(document)';
+	'near-duplicate byte strings: share at least 0.8 of their runs of 8 bytes, and one of 8 bands within 8 bits; can use a simhash index';
 
 -- The width of what support function 3 of an operator class returns is that of a domain,
 -- since results of functions have none.
@@ -1662,79 +1652,49 @@ COMMENT ON FUNCTION simhash_bands_bytea(bytea) IS
 -- The condition of an index for simhash_similar.  Not <@, since a literal before <@ and a
 -- ball would then be a text.
 
-CREATE FUNCTION simhash_similar_ball(document text, similarity float8) RETURNS simhash_ball
+CREATE FUNCTION simhash_similar_ball(document text, similarity float8) RETURNS simhash_bits_ball
 AS 'MODULE_PATHNAME', 'simhash_similar_ball_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_similar_ball(text, float8) IS
-	'internal: ball with the fingerprints of the texts for which simhash_similar can be true';
-
-CREATE FUNCTION simhash_similar_ball(document bytea, similarity float8) RETURNS simhash_ball
-AS 'MODULE_PATHNAME', 'simhash_similar_ball_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_similar_ball(bytea, float8) IS
-	'internal: ball with the fingerprints of the byte strings for which simhash_similar can be true';
-
-CREATE FUNCTION simhash_similar_in_ball(document text, ball simhash_ball) RETURNS boolean
-AS 'MODULE_PATHNAME', 'simhash_similar_in_ball_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_similar_in_ball(text, simhash_ball) IS 'implementation of =~@ operator';
-CREATE OPERATOR =~@ (
-	LEFTARG = text, RIGHTARG = simhash_ball, FUNCTION = simhash_similar_in_ball,
-	RESTRICT = simhash_sel, JOIN = simhash_joinsel
-);
-COMMENT ON OPERATOR =~@(text, simhash_ball) IS
-	'the fingerprint of the text lies in the ball; condition of an index for simhash_similar';
-
-CREATE FUNCTION simhash_similar_in_ball(document bytea, ball simhash_ball) RETURNS boolean
-AS 'MODULE_PATHNAME', 'simhash_similar_in_ball_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_similar_in_ball(bytea, simhash_ball) IS 'implementation of =~@ operator';
-CREATE OPERATOR =~@ (
-	LEFTARG = bytea, RIGHTARG = simhash_ball, FUNCTION = simhash_similar_in_ball,
-	RESTRICT = simhash_sel, JOIN = simhash_joinsel
-);
-COMMENT ON OPERATOR =~@(bytea, simhash_ball) IS
-	'the fingerprint of the byte string lies in the ball; condition of an index for simhash_similar';
-
-CREATE FUNCTION simhash_bands_ball(document text, similarity float8) RETURNS simhash_bits_ball
-AS 'MODULE_PATHNAME', 'simhash_similar_bands_ball_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_bands_ball(text, float8) IS
 	'internal: bands of which similar texts share one, with the radius within which they do';
 
 CREATE FUNCTION simhash_similar_in_ball(document text, ball simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME', 'simhash_similar_in_bands_ball_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+AS 'MODULE_PATHNAME', 'simhash_similar_in_ball_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_similar_in_ball(text, simhash_bits_ball) IS 'implementation of =~@ operator';
 CREATE OPERATOR =~@ (
 	LEFTARG = text, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_similar_in_ball,
 	RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
 COMMENT ON OPERATOR =~@(text, simhash_bits_ball) IS
-	'the text shares a band with the center of the ball, within its radius';
+	'the text shares a band with the center of the ball, within its radius; condition of an index for simhash_similar';
 
-CREATE FUNCTION simhash_bands_ball(document bytea, similarity float8) RETURNS simhash_bits_ball
-AS 'MODULE_PATHNAME', 'simhash_similar_bands_ball_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_bands_ball(bytea, float8) IS
+CREATE FUNCTION simhash_similar_ball(document bytea, similarity float8) RETURNS simhash_bits_ball
+AS 'MODULE_PATHNAME', 'simhash_similar_ball_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_similar_ball(bytea, float8) IS
 	'internal: bands of which similar byte strings share one, with the radius within which they do';
 
 CREATE FUNCTION simhash_similar_in_ball(document bytea, ball simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME', 'simhash_similar_in_bands_ball_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+AS 'MODULE_PATHNAME', 'simhash_similar_in_ball_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_similar_in_ball(bytea, simhash_bits_ball) IS 'implementation of =~@ operator';
 CREATE OPERATOR =~@ (
 	LEFTARG = bytea, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_similar_in_ball,
 	RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
 COMMENT ON OPERATOR =~@(bytea, simhash_bits_ball) IS
-	'the byte string shares a band with the center of the ball, within its radius';
+	'the byte string shares a band with the center of the ball, within its radius; condition of an index for simhash_similar';
 
 CREATE OPERATOR CLASS simhash_text_ops
 FOR TYPE text USING simhash AS
-	OPERATOR 2 =~@ (text, simhash_ball),
-	OPERATOR 14 =~= (text, text),
-	FUNCTION 2 simhash_similar_fingerprint(text);
+	OPERATOR 2 =~@ (text, simhash_bits_ball),
+	OPERATOR 707 =~= (text, text),
+	FUNCTION 3 simhash_bands_text(text);
 COMMENT ON OPERATOR CLASS simhash_text_ops USING simhash IS 'near-duplicate texts';
 COMMENT ON OPERATOR FAMILY simhash_text_ops USING simhash IS 'near-duplicate texts';
 
 CREATE OPERATOR CLASS simhash_bytea_ops
 FOR TYPE bytea USING simhash AS
-	OPERATOR 2 =~@ (bytea, simhash_ball),
-	OPERATOR 14 =~= (bytea, bytea),
-	FUNCTION 2 simhash_similar_fingerprint(bytea);
+	OPERATOR 2 =~@ (bytea, simhash_bits_ball),
+	OPERATOR 808 =~= (bytea, bytea),
+	FUNCTION 3 simhash_bands_bytea(bytea);
 COMMENT ON OPERATOR CLASS simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';
 COMMENT ON OPERATOR FAMILY simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';
 

@@ -145,24 +145,24 @@ SELECT s, length(split_part(t::text, ',', 1)) / 16 AS bands, split_part(trim(')'
 	length(split_part(b::text, ',', 1)) / 16 AS of_bytea, split_part(trim(')' FROM b::text), ',', 2) AS radius,
 	substr(t::text, 2, 16) = left(simhash_bands('a b c')::text, 16) AND substr(b::text, 2, 16) = left(simhash_bands('abc'::bytea)::text, 16) AS same_bands
 FROM unnest('{1,0.999,0.95,0.9,0.85,0.8,0.79,0.75,0.7,0.65,0.6,0.55,0.5}'::float8[]) s,
-	simhash_bands_ball('a b c'::text, s) t, simhash_bands_ball('abc'::bytea, s) b ORDER BY s DESC;
+	simhash_similar_ball('a b c'::text, s) t, simhash_similar_ball('abc'::bytea, s) b ORDER BY s DESC;
 -- documents are remembered with different numbers of bands
-SELECT s, count(*) FILTER (WHERE text_b =~@ simhash_bands_ball(text_a, s)) > 10 AS some,
-	count(*) FILTER (WHERE (text_b =~@ simhash_bands_ball(text_a, s)) IS DISTINCT FROM simhash_share_band(
+SELECT s, count(*) FILTER (WHERE text_b =~@ simhash_similar_ball(text_a, s)) > 10 AS some,
+	count(*) FILTER (WHERE (text_b =~@ simhash_similar_ball(text_a, s)) IS DISTINCT FROM simhash_share_band(
 		simhash_bands(text_a), simhash_bands(text_b), substring(ball, ',(\d+)')::int, length(ball) / 16)) AS wrong,
-	count(*) FILTER (WHERE (bytes_b =~@ simhash_bands_ball(bytes_a, s)) IS DISTINCT FROM simhash_share_band(
+	count(*) FILTER (WHERE (bytes_b =~@ simhash_similar_ball(bytes_a, s)) IS DISTINCT FROM simhash_share_band(
 		simhash_bands(bytes_a), simhash_bands(bytes_b), substring(ball_bytea, ',(\d+)')::int, length(ball_bytea) / 16)) AS wrong_bytea
 FROM pair, unnest('{0.8,0.5,0.95}'::float8[]) s, LATERAL (SELECT text_a::bytea AS bytes_a, text_b::bytea AS bytes_b) c,
-	LATERAL (SELECT simhash_bands_ball(text_a, s)::text AS ball, simhash_bands_ball(bytes_a, s)::text AS ball_bytea OFFSET 0) f
+	LATERAL (SELECT simhash_similar_ball(text_a, s)::text AS ball, simhash_similar_ball(bytes_a, s)::text AS ball_bytea OFFSET 0) f
 GROUP BY s ORDER BY s;
 SELECT 'a b'::text =~@ simhash_bits_ball(simhash_bands('a b', bands => 64), 0) AS most_bands,
 	'a b'::text =~@ simhash_bits_ball(simhash_bands('a b', bands => 64), -1) AS none,
-	'...'::text =~@ simhash_bits_ball(simhash_bands('a b'), 7) AS no_feature, simhash_bands_ball('...'::text, 0.8) AS no_ball,
-	''::bytea =~@ simhash_bits_ball(simhash_bands('a b'), 7) AS no_byte, simhash_bands_ball(''::bytea, 0.8) AS no_ball;
+	'...'::text =~@ simhash_bits_ball(simhash_bands('a b'), 7) AS no_feature, simhash_similar_ball('...'::text, 0.8) AS no_ball,
+	''::bytea =~@ simhash_bits_ball(simhash_bands('a b'), 7) AS no_byte, simhash_similar_ball(''::bytea, 0.8) AS no_ball;
 SELECT statement, attempt.* FROM unnest(ARRAY[
-	$$SELECT simhash_bands_ball('a'::text, 0.49999)$$,
-	$$SELECT simhash_bands_ball('a'::bytea, 1.00001)$$,
-	$$SELECT simhash_bands_ball('a'::text, 'nan')$$,
+	$$SELECT simhash_similar_ball('a'::text, 0.49999)$$,
+	$$SELECT simhash_similar_ball('a'::bytea, 1.00001)$$,
+	$$SELECT simhash_similar_ball('a'::text, 'nan')$$,
 	$$SELECT 'a'::text =~@ simhash_bits_ball('000000000000000000', 7)$$,
 	$$SELECT 'a'::text =~@ simhash_bits_ball('00', 7)$$,
 	$$SELECT 'a'::text =~@ simhash_bits_ball('0000000000000000', 33)$$,

@@ -132,6 +132,24 @@ shbits_same_band(uint64 a, uint64 b, int radius)
 	return (a ^ b) >> SHBITS_BAND_OTHER_BITS == 0 && shbits_distance(a, b) <= radius;
 }
 
+/* the similarity of =~=, and where nothing says another one */
+#define SHBITS_SIMILAR_SHARE	0.8
+
+/*
+ * The share that is meant.  One that came from a real is the decimal that was written, of
+ * at most four digits: 0.8::real is .8, and not .800000012, which a share of .8 would miss.
+ * With more digits, it could be that of a quotient that is exact as a real.
+ */
+extern double shbits_similar_share(double share);
+
+/*
+ * Documents, texts or byte strings, that share so much of their features share one of
+ * their first bands within a radius, with a probability of some .99.  Returns how many
+ * bands these are, or 0 if the similarity is below .5 or above 1.  Neither they nor the
+ * radius fall as the similarity falls.
+ */
+extern int	shbits_similar_bands(double similarity, bool of_bytea, int *radius);
+
 /*
  * Integers can be stored in fewer than 8 bytes, the least significant one
  * first: of keys the leading bytes can be left out where they are the same in

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hamming_ball.c
- *	  Hamming balls: their fingerprints in ascending order, their sizes, and the ball
- *	  that holds the fingerprints of similar sets.
+ *	  Hamming balls: their fingerprints in ascending order, and their sizes.
  *
  *-------------------------------------------------------------------------
  */
@@ -127,59 +126,4 @@ shbits_ball_share(int nbits, int radius)
 		}
 	}
 	return ldexp(size, exponent);
-}
-
-/*
- * The share that is meant.  One that came from a real is the decimal that was written, of
- * at most four digits: 0.8::real is .8, and not .800000012, which a share of .8 would miss.
- * With more digits, it could be that of a quotient that is exact as a real.
- */
-double
-shbits_similar_share(double share)
-{
-	for (double scale = 10; scale <= 1e4 && share == (float) share; scale *= 10)
-	{
-		double		decimal = rint(share * scale) / scale;
-
-		if ((float) decimal == (float) share)
-			return decimal;
-	}
-	return share;
-}
-
-/*
- * The smallest radius that holds the fingerprints of at least .945 (.95, in two digits)
- * of all pairs of sets which share so much: each of the 64 bits of a MinHash fingerprint
- * differs with probability (1 - share) / 2.  64 if the share is not positive.
- *
- * Conditions and what is stored by them rest on these radii, so they are constants, and
- * nothing is computed that could be rounded in another way: each is the least double
- * for which the binomial distribution, in exact arithmetic, gives that radius.
- */
-int
-shbits_similar_radius(double share)
-{
-	static const double least[] = {
-		0.9982329575858062, 0.9882206087063192, 0.9731697925485537, 0.9553375655290296,
-		0.9356893075917261, 0.9147272090736671, 0.8927501264462527, 0.8699526279757397,
-		0.8464696730463191, 0.8223993624214647, 0.7978156075692553, 0.7727756869617989,
-		0.7473250035955489, 0.7215002144597816, 0.6953313647688458, 0.6688433881378836,
-		0.6420571884335465, 0.614990437220953, 0.5876581727400851, 0.560073257157676,
-		0.5322467305181453, 0.5041880879897539, 0.47590549917539443, 0.4474059829609756,
-		0.41869554771636003, 0.38977930408928296, 0.3606615557880161, 0.33134587240357816,
-		0.3018351473241234, 0.27213164303914716, 0.24223702554769075, 0.21215238912216003,
-		0.18187827230088885, 0.15141466566052708, 0.12076101163187361, 0.0899161963515528,
-		0.0588785332701674, 0.027645737948418538, 0.0
-	};
-
-	/* not true of NaN */
-	if (!(share > 0))
-		return SHBITS_WIDTH;
-	share = shbits_similar_share(share);
-	for (int radius = 0; radius < lengthof(least); radius++)
-	{
-		if (share >= least[radius])
-			return radius;
-	}
-	pg_unreachable();
 }

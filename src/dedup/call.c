@@ -302,7 +302,8 @@ has_similarity(Relation index, Oid operator)
 
 	return OidIsValid(operator) &&
 		is_member(extension, get_opcode(operator), "simhash_similar_op") &&
-		is_member(extension, shidx_fingerprint_function(index), "simhash_similar_fingerprint");
+		(is_member(extension, shidx_fingerprint_function(index), "simhash_bands_text") ||
+		 is_member(extension, shidx_fingerprint_function(index), "simhash_bands_bytea"));
 }
 
 /*
@@ -358,6 +359,7 @@ static int
 get_nearness(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call)
 {
 	Relation	index = call->heaps.sides[0].named.index;
+	int			radius;
 
 	if (spec->array > 0)
 		return get_distance(fcinfo, spec, call);
@@ -368,7 +370,8 @@ get_nearness(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call)
 	if (!has_argument(fcinfo, spec->similarity))
 		return get_distance(fcinfo, spec, call);
 	call->similarity = PG_GETARG_FLOAT8(spec->similarity - 1);
-	return shtext_similar_radius(call->similarity);
+	(void) shtext_similar_bands(call->similarity, false, &radius);
+	return radius;
 }
 
 static char *

@@ -28,7 +28,7 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
-#include "bits/hamming_ball.h"
+#include "bits/distance.h"
 #include "compat.h"
 #include "index/build.h"
 #include "index/class.h"
@@ -44,9 +44,6 @@
  * and comparing its entries, which vector instructions do all together.
  */
 #define PAGE_CPU_COST		10
-
-/* the radius of bands, if it is not known */
-#define USUAL_BAND_RADIUS	7
 
 /* memory that a sort needs for each row, in bytes */
 #define SORT_BYTES			48
@@ -77,45 +74,47 @@ typedef struct ScanShape
 } ScanShape;
 
 /*
- * The radius of % between fingerprints of a scan, or of =~= between bands.
+ * Add a ball to the terms of a condition.
  */
-static int
-near_radius(const ScanShape *shape)
+static List *
+add_known_ball(const ShIdxGeometry *geometry, bool wide, Datum ball, List *terms)
 {
-	return shape->geometry->prefix_bits > 0 ? USUAL_BAND_RADIUS : shape->wide ? shtype_near_radius(shape->geometry->width) : SIMHASH_NEAR_RADIUS;
-}
+	SimhashBitsBall *center = wide ? DatumGetSimhashBitsBall(ball) : NULL;
+	int			radius = wide ? center->radius : DatumGetSimhashBall(ball)->radius;
 
-/* the radius of a ball; one that holds everything has that of the others that do */
-static int
-radius_of_ball(const ScanShape *shape, Datum ball)
-{
-	return Min(shape->wide ? DatumGetSimhashBitsBall(ball)->radius : DatumGetSimhashBall(ball)->radius,
-			   shape->geometry->width);
-}
-
-/*
- * How many bands a ball asks for; as many as there are tables if it is null, or not known.
- * 0 if there are no bands.
- */
-static int
-bands_of_ball(const ScanShape *shape, Node *ball)
-{
-	const Const *value = (Const *) ball;
-
-	if (shape->geometry->prefix_bits == 0 || !IsA(ball, Const) || value->constisnull)
-		return shape->geometry->prefix_bits > 0 ? shape->geometry->nparts : 0;
-	return shtype_ball_bytes(DatumGetSimhashBitsBall(value->constvalue)) / sizeof(uint64);
+	/* balls that hold everything have the same radius */
+	return shidx_add_term(terms,
+						  geometry->prefix_bits > 0 ? shtype_ball_bytes(center) / sizeof(uint64) : 0,
+						  Min(radius, geometry->width), 1);
 }
 
 /*
- * The radius of a ball, -1 for null, if it is known at plan time; otherwise that of %.
+ * Add so many balls of which only the similarity is known: or that of =~=, or for
+ * fingerprints the radius of %.
  */
-static int
-estimate_radius(const ScanShape *shape, Node *ball)
+static List *
+add_usual_balls(const ScanShape *shape, double similarity, List *terms, double balls)
 {
+	const ShIdxGeometry *geometry = shape->geometry;
+	int			tables = 0;
+	int			radius = shape->wide ? shtype_near_radius(geometry->width) : SIMHASH_NEAR_RADIUS;
+
+	if (geometry->prefix_bits > 0)
+		tables = shbits_similar_bands(similarity, shape->type == BYTEAOID, &radius);
+	return shidx_add_term(terms, tables, radius, balls);
+}
+
+/*
+ * Add a ball, as far as it is known at plan time.  One that is null is empty.
+ */
+static List *
+add_ball(const ScanShape *shape, Node *ball, List *terms)
+{
+	double		similarity = SHBITS_SIMILAR_SHARE;
+
 	if (IsA(ball, Const))
-		return ((Const *) ball)->constisnull ? -1 :
-			radius_of_ball(shape, ((Const *) ball)->constvalue);
+		return ((Const *) ball)->constisnull ? terms :
+			add_known_ball(shape->geometry, shape->wide, ((Const *) ball)->constvalue, terms);
 
 	/*
 	 * simhash_ball(center, radius), or simhash_similar_ball(document,
@@ -123,21 +122,22 @@ estimate_radius(const ScanShape *shape, Node *ball)
 	 */
 	if (IsA(ball, FuncExpr) && list_length(((FuncExpr *) ball)->args) == 2)
 	{
-		Const	   *radius = (Const *) lsecond(((FuncExpr *) ball)->args);
-		bool		known = IsA(radius, Const) && !radius->constisnull;
-		Oid			type = exprType((Node *) radius);
+		Const	   *argument = (Const *) lsecond(((FuncExpr *) ball)->args);
+		Oid			type = exprType((Node *) argument);
 
-		if (type == INT4OID && known)
-			return DatumGetInt32(radius->constvalue);
-		if (type == FLOAT8OID)
-			return shbits_similar_radius(known ? DatumGetFloat8(radius->constvalue) :
-										 SHBITS_SIMILAR_SHARE);
+		if (IsA(argument, Const) && !argument->constisnull)
+		{
+			if (type == INT4OID && shape->geometry->prefix_bits == 0)
+				return shidx_add_term(terms, 0, DatumGetInt32(argument->constvalue), 1);
+			if (type == FLOAT8OID)
+				similarity = DatumGetFloat8(argument->constvalue);
+		}
 	}
-	return near_radius(shape);
+	return add_usual_balls(shape, similarity, terms, 1);
 }
 
 /*
- * The terms of an array of balls, as far as they are known at plan time.
+ * The terms of an array of balls.
  */
 static List *
 terms_of_array(PlannerInfo *root, const ScanShape *shape, Node *array)
@@ -155,9 +155,7 @@ terms_of_array(PlannerInfo *root, const ScanShape *shape, Node *array)
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (!is_null)
-				terms = shidx_add_term(terms, shape->geometry->prefix_bits == 0 ? 0 :
-									   shtype_ball_bytes(DatumGetSimhashBitsBall(ball)) / sizeof(uint64),
-									   radius_of_ball(shape, ball), 1);
+				terms = add_known_ball(shape->geometry, shape->wide, ball, terms);
 		}
 		array_free_iterator(iterator);
 	}
@@ -166,12 +164,11 @@ terms_of_array(PlannerInfo *root, const ScanShape *shape, Node *array)
 		ListCell   *lc;
 
 		foreach(lc, ((ArrayExpr *) array)->elements)
-			terms = shidx_add_term(terms, bands_of_ball(shape, lfirst(lc)),
-								   estimate_radius(shape, lfirst(lc)), 1);
+			terms = add_ball(shape, lfirst(lc), terms);
 	}
 	else
-		terms = shidx_add_term(terms, bands_of_ball(shape, array), near_radius(shape),
-							   Max(shcompat_estimate_array_length(root, array), 1));
+		terms = add_usual_balls(shape, SHBITS_SIMILAR_SHARE, terms,
+								Max(shcompat_estimate_array_length(root, array), 1));
 	return terms;
 }
 
@@ -218,8 +215,7 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 	if (meaning.ask == SHIDX_ASK_BALL && is_array)
 		terms = terms_of_array(root, shape, argument);
 	else if (meaning.ask == SHIDX_ASK_BALL)
-		terms = shidx_add_term(NIL, bands_of_ball(shape, argument), estimate_radius(shape, argument),
-							   1);
+		terms = add_ball(shape, argument, NIL);
 	else
 	{
 		double		balls = is_array ? Max(shcompat_estimate_array_length(root, argument), 1) : 1;

@@ -150,7 +150,7 @@ load_type(Finder *finder, const char *name, ShPlanType *t)
  * Fill in what there is for a type of documents.
  */
 static void
-load_documents(Finder *finder, Oid type, Oid ball_type, ShPlanType *t)
+load_documents(Finder *finder, Oid type, const char *bands, Oid ball_type, ShPlanType *t)
 {
 	t->type = type;
 	t->ball_type = ball_type;
@@ -158,7 +158,7 @@ load_documents(Finder *finder, Oid type, Oid ball_type, ShPlanType *t)
 	t->make_ball = find_function(finder, "simhash_similar_ball", 2, type, FLOAT8OID);
 	t->in_ball = find_function(finder, "simhash_similar_in_ball", 2, type, ball_type);
 	t->in_ball_operator = find_operator(finder, "=~@", type, ball_type);
-	t->fingerprint = find_function(finder, "simhash_similar_fingerprint", 1, type);
+	t->bands = find_function(finder, bands, 1, type);
 }
 
 /*
@@ -189,8 +189,8 @@ load(Finder *finder, ShPlanCatalog *c, bool *whole)
 		return false;
 
 	load_type(finder, "simhash_bits", &c->bits);
-	load_documents(finder, TEXTOID, c->simhash.ball_type, &c->documents[0]);
-	load_documents(finder, BYTEAOID, c->simhash.ball_type, &c->documents[1]);
+	load_documents(finder, TEXTOID, "simhash_bands_text", c->bits.ball_type, &c->documents[0]);
+	load_documents(finder, BYTEAOID, "simhash_bands_bytea", c->bits.ball_type, &c->documents[1]);
 	*whole = finder->complete;
 	if (!finder->complete)
 	{

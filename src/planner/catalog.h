@@ -10,7 +10,7 @@
 
 /*
  * OIDs of the objects for one type of fingerprints, or of documents, which are
- * compared with balls by their fingerprints and have no distance
+ * compared with balls by their bands and have no distance
  */
 typedef struct ShPlanType
 {
@@ -23,7 +23,7 @@ typedef struct ShPlanType
 	Oid			make_ball;		/* simhash_ball, simhash_bits_ball,
 								 * simhash_similar_ball */
 	Oid			in_ball_operator;
-	Oid			fingerprint;	/* simhash_similar_fingerprint */
+	Oid			bands;			/* simhash_bands_text, simhash_bands_bytea */
 } ShPlanType;
 
 /* OIDs of objects of one extension, all in one schema */

@@ -221,7 +221,7 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 	Node	   *radius = NULL;
 	int			width = 0;
 
-	clause->wide = is_wide(catalog, funcid, args);
+	clause->wide = documents == NULL && is_wide(catalog, funcid, args);
 	type = documents != NULL ? documents : clause->wide ? &catalog->bits : &catalog->simhash;
 	clause->fp[0] = linitial(args);
 	clause->fp[1] = lsecond(args);
@@ -237,7 +237,7 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 
 		if (is_null_const(ball))
 			clause->never = true;
-		else if (IsA(ball, Const) && clause->wide)
+		else if (IsA(ball, Const) && type != &catalog->simhash)
 		{
 			SimhashBitsBall *value = DatumGetSimhashBitsBall(((Const *) ball)->constvalue);
 
@@ -272,10 +272,14 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 		else if (IsA(radius, Const) &&
 				 getBaseType(((Const *) radius)->consttype) == INT4OID)
 			clause->radius = Max(DatumGetInt32(((Const *) radius)->constvalue), -1);
-		else if (IsA(radius, Const) && documents != NULL)
-			clause->radius = shbits_similar_radius(DatumGetFloat8(((Const *) radius)->constvalue));
 	}
 
+	/* a cluster shares bands, and nobody else does, however far */
+	if (documents != NULL && clause->radius != -1)
+	{
+		width = SIMHASH_BITS_MAX_WIDTH;
+		clause->radius = shtype_near_radius(width);
+	}
 	for (int i = 0; i < 2 && clause->wide; i++)
 		width = Max(width, get_width(catalog, clause->fp[i]));
 	if (width == 0)
@@ -283,16 +287,8 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 	clause->width = width;
 	/* then it is taken to be that of %, or of =~= */
 	if (clause->radius == SHIDX_UNKNOWN_RADIUS)
-		clause->radius = documents != NULL ? shbits_similar_radius(SHBITS_SIMILAR_SHARE) :
-			clause->wide ? shtype_near_radius(width) : SIMHASH_NEAR_RADIUS;
+		clause->radius = clause->wide ? shtype_near_radius(width) : SIMHASH_NEAR_RADIUS;
 	clause->radius = Min(clause->radius, width);
-
-	/*
-	 * Documents have to share features as well.  Those that are within more
-	 * bits are so by chance, and share none.
-	 */
-	if (documents != NULL && funcid == type->within)
-		clause->radius = Min(clause->radius, shbits_similar_radius(SHBITS_SIMILAR_SHARE));
 	clause->never |= clause->radius < 0;
 }
 

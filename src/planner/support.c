@@ -501,6 +501,7 @@ make_index_condition(const ShPlanCatalog *catalog,
 	Node	   *column;
 	Node	   *center;
 	Node	   *radius;
+	int			ignored;
 	Expr	   *ball;
 
 	if (type == NULL || !IsA(request->node, FuncExpr))
@@ -512,8 +513,8 @@ make_index_condition(const ShPlanCatalog *catalog,
 	if (!op_in_opfamily(type->in_ball_operator, request->opfamily))
 		return NIL;
 
-	/* the ball will be one of the extension's own fingerprints */
-	if (shidx_fingerprint_function_in(request->opfamily, type->type) != type->fingerprint)
+	/* the ball will be one of the extension's own fingerprints, or bands */
+	if (shidx_fingerprint_function_in(request->opfamily, type->type) != type->bands)
 		return NIL;
 
 	/*
@@ -522,8 +523,7 @@ make_index_condition(const ShPlanCatalog *catalog,
 	 */
 	radius = (Node *) lthird(args);
 	if (documents != NULL && IsA(radius, Const) && !((Const *) radius)->constisnull &&
-		!(DatumGetFloat8(((Const *) radius)->constvalue) > 0 &&
-		  DatumGetFloat8(((Const *) radius)->constvalue) <= 1))
+		shbits_similar_bands(DatumGetFloat8(((Const *) radius)->constvalue), false, &ignored) == 0)
 		return NIL;
 
 	/* the executor asks for the second and the third */

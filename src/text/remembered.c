@@ -157,7 +157,7 @@ add(uint64 hash, const ShTextFeatures *features, const ShTextRemembered *old)
 	}
 	else
 	{
-		new->compared = new->computed = false;
+		new->compared = false;
 		new->nbands = 0;
 		new->shingle = features->shingle;
 		new->unit = features->unit;

@@ -25,12 +25,7 @@ typedef struct ShTextRemembered
 	Size		nfeatures;		/* how many numbers or slots, */
 	uint64	   *features;		/* and these */
 
-	/* the fingerprint, which only =~= needs */
-	bool		computed;
-	bool		found;			/* there is one */
-	ShFingerprint fp;
-
-	/* the first bands, which only =~@ and a ball of bands need */
+	/* the first bands, which only =~= and its kind need */
 	int			nbands;			/* how many are known; 0 if there is none */
 	uint64	   *bands;
 

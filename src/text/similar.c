@@ -4,8 +4,8 @@
  *	  Similar documents: the operator =~=, and the same with another threshold.
  *
  * Two documents are similar if they share as many of their features as is asked for,
- * and if their MinHash fingerprints are as near as those of such documents are, so that
- * an index of fingerprints finds them.
+ * and one of their first bands, of which more count, and more of a band may differ, the less
+ * similar they need to be.  An index of bands finds them by these.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 #include "fmgr.h"
 #include "utils/float.h"
 
-#include "bits/hamming_ball.h"
+#include "bits/distance.h"
 #include "compat.h"
 #include "text/jaccard.h"
 #include "text/similar.h"
@@ -24,73 +24,36 @@
 
 PG_FUNCTION_INFO_V1(simhash_similar_text);
 PG_FUNCTION_INFO_V1(simhash_similar_bytea);
+PG_FUNCTION_INFO_V1(simhash_similar_bands_text);
+PG_FUNCTION_INFO_V1(simhash_similar_bands_bytea);
 PG_FUNCTION_INFO_V1(simhash_similar_ball_text);
 PG_FUNCTION_INFO_V1(simhash_similar_ball_bytea);
 PG_FUNCTION_INFO_V1(simhash_similar_in_ball_text);
 PG_FUNCTION_INFO_V1(simhash_similar_in_ball_bytea);
-PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_text);
-PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_bytea);
-PG_FUNCTION_INFO_V1(simhash_similar_bands_text);
-PG_FUNCTION_INFO_V1(simhash_similar_bands_bytea);
-PG_FUNCTION_INFO_V1(simhash_similar_bands_ball_text);
-PG_FUNCTION_INFO_V1(simhash_similar_bands_ball_bytea);
-PG_FUNCTION_INFO_V1(simhash_similar_in_bands_ball_text);
-PG_FUNCTION_INFO_V1(simhash_similar_in_bands_ball_bytea);
 
 /*
- * Which features count.  Indexes and constraints rely on it, so it cannot change.  The
- * shingles are the defaults of simhash_minhash and simhash_jaccard, and minima and bands
- * those of simhash_bands.
+ * Which features count.  Indexes and constraints rely on it, so it cannot change.  Those
+ * of bands are the defaults of simhash_bands, as are the minima and how many bands are
+ * stored; those that are counted are the defaults of simhash_jaccard.
  */
-#define FINGERPRINT_WORDS		2
+#define BAND_WORDS				2
 #define JACCARD_WORDS			3
 #define BYTES_SHINGLE			8
 #define BAND_MINIMA				3
 #define BANDS					32
 
-/* how often few common features decide until the fingerprints are asked first again */
+/* how often few common features decide until the bands are asked first again */
 #define NEAR_CALLS				8
 
-/* which features count: units of one for the fingerprint, and for the coefficient */
+/* which features count: units of one for the bands, and for the coefficient */
 typedef struct Form
 {
 	ShTextUnit	unit;
-	int			for_fingerprint;
+	int			for_bands;
 	int			for_jaccard;
 } Form;
 
-/*
- * Documents of a similarity share one of so many first bands within a radius.  The least
- * similarity is .5, and from one line to the next it is .05 more.
- */
-typedef struct Bands
-{
-	int			nbands;
-	int			radius;
-} Bands;
-
-/* the similarities are these numbers divided by STEPS */
-#define STEPS					20
-#define LEAST_STEP				10
-
-/*
- * A similarity takes the line of the greatest one that is not above it.  The lines were
- * measured (test/bench/bands): of pairs that share so much, or up to .02 more, 99 % are
- * found in the mean of the kinds of edits and 97.5 % in each kind; below .7, 98.5 and 97 %.
- * Conditions and what is stored by them rest on these numbers.  Neither column falls
- * where the similarity does, so that what is similar at .8 is so at .6.
- *
- * The bands of texts are of runs of two words, of which two texts share more than of the
- * runs of three words that count.  Those of byte strings are of the runs that count.
- */
-static const Bands bands_of_text[] = {
-	{32, 12}, {24, 11}, {16, 11}, {13, 10}, {11, 9}, {9, 9}, {7, 7}, {5, 6}, {4, 5}, {3, 3}, {1, 0}
-};
-static const Bands bands_of_bytea[] = {
-	{31, 13}, {25, 13}, {18, 12}, {14, 11}, {12, 10}, {9, 9}, {8, 8}, {6, 6}, {4, 5}, {3, 3}, {1, 0}
-};
-
-static const Form form_of_text = {SHTEXT_WORD, FINGERPRINT_WORDS, JACCARD_WORDS};
+static const Form form_of_text = {SHTEXT_WORD, BAND_WORDS, JACCARD_WORDS};
 static const Form form_of_bytea = {SHTEXT_BYTE, BYTES_SHINGLE, BYTES_SHINGLE};
 
 static ShTextFeatures
@@ -101,28 +64,20 @@ features_of(const Form *form, const struct varlena *document, int shingle)
 }
 
 /*
- * Compute the fingerprint of a document, or its bands (shtext_sketch_init).  Returns false
- * if it has no feature.
+ * Compute the first bands of a document.  Returns false if it has no feature.
  */
 static bool
-compute_words(const Form *form, const struct varlena *document, int width, int minima,
-			  uint64 *words)
+compute_bands(const Form *form, const struct varlena *document, int nbands, uint64 *bands)
 {
-	ShTextFeatures features = features_of(form, document, form->for_fingerprint);
+	ShTextFeatures features = features_of(form, document, form->for_bands);
 	ShTextSketch sketch;
 	bool		found;
 
-	shtext_sketch_init(&sketch, width, minima);
+	shtext_sketch_init(&sketch, nbands * SHBITS_WIDTH, BAND_MINIMA);
 	features.read(&features, shtext_sketch_add, &sketch);
-	found = shtext_sketch_result(&sketch, words);
+	found = shtext_sketch_result(&sketch, bands);
 	shtext_sketch_free(&sketch);
 	return found;
-}
-
-static bool
-compute_fingerprint(const Form *form, const struct varlena *document, ShFingerprint *fp)
-{
-	return compute_words(form, document, SHBITS_WIDTH, 0, fp);
 }
 
 /* one of the documents of a call */
@@ -140,25 +95,8 @@ read_document(Document *document, const Form *form, const struct varlena *value,
 }
 
 /*
- * Get the fingerprint of a document.  Returns false if it has none.
- */
-static bool
-get_fingerprint(const Form *form, const Document *document, ShFingerprint *fp)
-{
-	ShTextRemembered *known = document->known;
-
-	if (known == NULL)
-		return compute_fingerprint(form, document->features.document, fp);
-	if (!known->computed)
-		known->found = compute_fingerprint(form, document->features.document, &known->fp);
-	known->computed = true;
-	*fp = known->fp;
-	return known->found;
-}
-
-/*
- * Get at least the first nbands bands of a document, in words if they are not remembered.
- * Returns NULL if it has none.
+ * Get at least the first bands of a document, in words if they are not remembered.  Returns
+ * NULL if it has none.
  */
 static const uint64 *
 get_bands(const Form *form, const Document *document, int nbands, uint64 *words)
@@ -167,7 +105,7 @@ get_bands(const Form *form, const Document *document, int nbands, uint64 *words)
 
 	if (known != NULL && known->nbands >= nbands)
 		return known->bands;
-	if (!compute_words(form, document->features.document, nbands * SHBITS_WIDTH, BAND_MINIMA, words))
+	if (!compute_bands(form, document->features.document, nbands, words))
 		return NULL;
 	if (known == NULL)
 		return words;
@@ -181,20 +119,27 @@ typedef struct DocumentPair
 	const Form *form;
 	Document	a;
 	Document	b;
-	double		similarity;		/* that is asked for */
-	int			radius;			/* of fingerprints */
+	double		similarity;		/* that is asked for, */
+	int			nbands;			/* and the bands of such documents, */
+	int			radius;			/* within which they share one */
 	bool		known;			/* both have features, as far as was seen */
 } DocumentPair;
 
 static bool
-are_near(DocumentPair *pair)
+share_band(DocumentPair *pair)
 {
-	ShFingerprint fp_a;
-	ShFingerprint fp_b;
+	uint64		words_a[BANDS];
+	uint64		words_b[BANDS];
+	const uint64 *a = get_bands(pair->form, &pair->a, pair->nbands, words_a);
+	const uint64 *b = a != NULL ? get_bands(pair->form, &pair->b, pair->nbands, words_b) : NULL;
 
-	pair->known = get_fingerprint(pair->form, &pair->a, &fp_a) &&
-		get_fingerprint(pair->form, &pair->b, &fp_b);
-	return pair->known && shbits_distance(fp_a, fp_b) <= pair->radius;
+	pair->known = b != NULL;
+	for (int i = 0; i < pair->nbands && pair->known; i++)
+	{
+		if (shbits_same_band(a[i], b[i], pair->radius))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -213,21 +158,21 @@ share_enough(DocumentPair *pair)
 		pair->similarity;
 }
 
-/* are the fingerprints of both documents known, which were compared before? */
+/* are the bands of both documents known, which were compared before? */
 static bool
-are_computed(const DocumentPair *pair)
+have_bands(const DocumentPair *pair)
 {
-	return pair->a.known != NULL && pair->a.known->computed &&
-		pair->b.known != NULL && pair->b.known->computed;
+	return pair->a.known != NULL && pair->a.known->nbands >= pair->nbands &&
+		pair->b.known != NULL && pair->b.known->nbands >= pair->nbands;
 }
 
 /*
  * Are the documents similar?
  *
- * The rows of a table are hardly ever near the document that is looked for, and
- * fingerprints show that faster than sets of features.  Candidates of an index are
- * always near, so that only the sets can decide: after a pair that is near, these
- * are compared first some times.
+ * The rows of a table hardly ever share a band with the document that is looked for, and
+ * bands show that faster than sets of features.  Candidates of an index always share one,
+ * so that only the sets can decide: after a pair that does, these are compared first some
+ * times.
  */
 static bool
 are_similar(DocumentPair *pair)
@@ -235,54 +180,31 @@ are_similar(DocumentPair *pair)
 	static int	near = 0;
 	bool		result;
 
-	if (near == 0 || are_computed(pair))
+	if (near == 0 || have_bands(pair))
 	{
-		if (!are_near(pair))
+		if (!share_band(pair))
 			return false;
 		near = NEAR_CALLS;
 		return share_enough(pair);
 	}
 	near--;
-	result = share_enough(pair) && are_near(pair);
+	result = share_enough(pair) && share_band(pair);
 	if (result)
 		near = NEAR_CALLS;
 	return result;
 }
 
-/*
- * The radius of the fingerprints of documents that share so much.  Raises
- * ERRCODE_INVALID_PARAMETER_VALUE if that is no share, or nothing.
- */
-int
-shtext_similar_radius(double similarity)
-{
-	/* this also rejects NaN */
-	if (!(similarity > 0 && similarity <= 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("similarity %s is out of range", float8out_internal(similarity)),
-				 errdetail("A similarity is greater than 0 and at most 1.")));
-	return shbits_similar_radius(similarity);
-}
-
 int
 shtext_similar_bands(double similarity, bool of_bytea, int *radius)
 {
-	const Bands *bands = of_bytea ? bands_of_bytea : bands_of_text;
-	int			step = STEPS;
+	int			nbands = shbits_similar_bands(similarity, of_bytea, radius);
 
-	similarity = shbits_similar_share(similarity);
-	/* this also rejects NaN */
-	if (!(similarity >= (double) LEAST_STEP / STEPS && similarity <= 1))
+	if (nbands == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("similarity %s is out of range", float8out_internal(similarity)),
 				 errdetail("A similarity is at least %s and at most 1.", "0.5")));
-	/* the quotients are the doubles that the decimals stand for */
-	while (similarity < (double) step / STEPS)
-		step--;
-	*radius = bands[step - LEAST_STEP].radius;
-	return bands[step - LEAST_STEP].nbands;
+	return nbands;
 }
 
 /*
@@ -292,15 +214,16 @@ static Datum
 similar(FunctionCallInfo fcinfo, const Form *form)
 {
 	double		similarity = PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : SHBITS_SIMILAR_SHARE;
-	int			radius = shtext_similar_radius(similarity);
-	struct varlena *a = PG_GETARG_VARLENA_PP(0);
-	struct varlena *b = PG_GETARG_VARLENA_PP(1);
 	DocumentPair pair;
+	struct varlena *a;
+	struct varlena *b;
 	bool		result;
 
 	pair.form = form;
+	pair.nbands = shtext_similar_bands(similarity, form == &form_of_bytea, &pair.radius);
 	pair.similarity = shbits_similar_share(similarity);
-	pair.radius = radius;
+	a = PG_GETARG_VARLENA_PP(0);
+	b = PG_GETARG_VARLENA_PP(1);
 	read_document(&pair.a, form, a, 0);
 	read_document(&pair.b, form, b, 1);
 	result = are_similar(&pair);
@@ -312,24 +235,11 @@ similar(FunctionCallInfo fcinfo, const Form *form)
 }
 
 static Datum
-similar_fingerprint(FunctionCallInfo fcinfo, const Form *form)
-{
-	struct varlena *document = PG_GETARG_VARLENA_PP(0);
-	ShFingerprint fp;
-	bool		found = compute_fingerprint(form, document, &fp);
-
-	PG_FREE_IF_COPY(document, 0);
-	if (!found)
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(fp);
-}
-
-static Datum
 similar_bands(FunctionCallInfo fcinfo, const Form *form)
 {
 	struct varlena *document = PG_GETARG_VARLENA_PP(0);
 	uint64		words[BANDS];
-	bool		found = compute_words(form, document, BANDS * SHBITS_WIDTH, BAND_MINIMA, words);
+	bool		found = compute_bands(form, document, BANDS, words);
 
 	PG_FREE_IF_COPY(document, 0);
 	if (!found)
@@ -338,28 +248,11 @@ similar_bands(FunctionCallInfo fcinfo, const Form *form)
 }
 
 /*
- * The ball in which the fingerprints lie of documents that are similar to one.
- */
-static Datum
-similar_ball(FunctionCallInfo fcinfo, const Form *form)
-{
-	struct varlena *document = PG_GETARG_VARLENA_PP(0);
-	int			radius = shtext_similar_radius(PG_GETARG_FLOAT8(1));
-	ShFingerprint fp;
-	bool		found = compute_fingerprint(form, document, &fp);
-
-	PG_FREE_IF_COPY(document, 0);
-	if (!found)
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(simhash_new_ball(fp, radius));
-}
-
-/*
  * The ball that has the first bands of a document, so many as its similar documents share
  * one of, as center.
  */
 static Datum
-similar_bands_ball(FunctionCallInfo fcinfo, const Form *form)
+similar_ball(FunctionCallInfo fcinfo, const Form *form)
 {
 	struct varlena *value = PG_GETARG_VARLENA_PP(0);
 	int			radius;
@@ -379,7 +272,7 @@ similar_bands_ball(FunctionCallInfo fcinfo, const Form *form)
 }
 
 static Datum
-similar_in_bands_ball(FunctionCallInfo fcinfo, const Form *form)
+similar_in_ball(FunctionCallInfo fcinfo, const Form *form)
 {
 	struct varlena *value = PG_GETARG_VARLENA_PP(0);
 	SimhashBitsBall *ball = PG_GETARG_SIMHASH_BITS_BALL(1);
@@ -402,26 +295,11 @@ similar_in_bands_ball(FunctionCallInfo fcinfo, const Form *form)
 	PG_RETURN_BOOL(result);
 }
 
-static Datum
-similar_in_ball(FunctionCallInfo fcinfo, const Form *form)
-{
-	struct varlena *document = PG_GETARG_VARLENA_PP(0);
-	SimhashBall *ball = PG_GETARG_SIMHASH_BALL(1);
-	ShFingerprint fp;
-	bool		found = compute_fingerprint(form, document, &fp);
-
-	PG_FREE_IF_COPY(document, 0);
-	if (!found)
-		PG_RETURN_NULL();
-	PG_RETURN_BOOL(shbits_distance(fp, ball->center) <= ball->radius);
-}
-
 /*
  * simhash_similar(a text, b text, similarity float8) -> boolean
  *
- * Whether the simhash_jaccard of both is at least so much, and their simhash_minhash
- * differ in no more bits than those of such texts do: see shbits_similar_radius.  Null
- * if either has no letter, mark or number.
+ * Whether the simhash_jaccard of both is at least so much, and they share a band as such
+ * texts do: see shbits_similar_bands.  Null if either has no letter, mark or number.
  */
 Datum
 simhash_similar_text(PG_FUNCTION_ARGS)
@@ -438,26 +316,6 @@ Datum
 simhash_similar_bytea(PG_FUNCTION_ARGS)
 {
 	return similar(fcinfo, &form_of_bytea);
-}
-
-/*
- * simhash_similar_fingerprint(document text) -> simhash, simhash_minhash(document).
- * Null if there is no letter, mark or number.
- */
-Datum
-simhash_similar_fingerprint_text(PG_FUNCTION_ARGS)
-{
-	return similar_fingerprint(fcinfo, &form_of_text);
-}
-
-/*
- * simhash_similar_fingerprint(document bytea) -> simhash, simhash_minhash(document).
- * Null if there is no byte.
- */
-Datum
-simhash_similar_fingerprint_bytea(PG_FUNCTION_ARGS)
-{
-	return similar_fingerprint(fcinfo, &form_of_bytea);
 }
 
 /*
@@ -481,8 +339,8 @@ simhash_similar_bands_bytea(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_similar_ball(document text, similarity float8) -> simhash_ball, of the
- * fingerprints of texts that are so similar.  Null if the document has none.
+ * simhash_similar_ball(document text, similarity float8) -> simhash_bits_ball, with the bands
+ * of which texts that are so similar share one, and the radius.  Null if there are none.
  */
 Datum
 simhash_similar_ball_text(PG_FUNCTION_ARGS)
@@ -500,8 +358,9 @@ simhash_similar_ball_bytea(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_similar_in_ball(document text, ball simhash_ball) -> boolean, whether the
- * fingerprint of the text lies in the ball.  Null if it has none.
+ * simhash_similar_in_ball(document text, ball simhash_bits_ball) -> boolean, whether the
+ * document shares one of the bands that are the center within the radius.  Null if it has
+ * none.
  */
 Datum
 simhash_similar_in_ball_text(PG_FUNCTION_ARGS)
@@ -516,43 +375,4 @@ Datum
 simhash_similar_in_ball_bytea(PG_FUNCTION_ARGS)
 {
 	return similar_in_ball(fcinfo, &form_of_bytea);
-}
-
-/*
- * simhash_bands_ball(document text, similarity float8) -> simhash_bits_ball, with the bands
- * of which texts that are so similar share one, and the radius.  Null if there are none.
- */
-Datum
-simhash_similar_bands_ball_text(PG_FUNCTION_ARGS)
-{
-	return similar_bands_ball(fcinfo, &form_of_text);
-}
-
-/*
- * The same for byte strings.
- */
-Datum
-simhash_similar_bands_ball_bytea(PG_FUNCTION_ARGS)
-{
-	return similar_bands_ball(fcinfo, &form_of_bytea);
-}
-
-/*
- * simhash_similar_in_ball(document text, ball simhash_bits_ball) -> boolean, whether the
- * document shares one of the bands that are the center within the radius.  Null if it has
- * none.
- */
-Datum
-simhash_similar_in_bands_ball_text(PG_FUNCTION_ARGS)
-{
-	return similar_in_bands_ball(fcinfo, &form_of_text);
-}
-
-/*
- * The same for byte strings.
- */
-Datum
-simhash_similar_in_bands_ball_bytea(PG_FUNCTION_ARGS)
-{
-	return similar_in_bands_ball(fcinfo, &form_of_bytea);
 }
