@@ -1657,8 +1657,10 @@ AS 'MODULE_PATHNAME', 'simhash_similar_ball_text' LANGUAGE C IMMUTABLE STRICT PA
 COMMENT ON FUNCTION simhash_similar_ball(text, float8) IS
 	'internal: bands of which similar texts share one, with the radius within which they do';
 
+-- As expensive as simhash_similar, which computes the bands of each document as well: an
+-- index of fewer bands, which has to compute those of all rows, saves nothing.
 CREATE FUNCTION simhash_similar_in_ball(document text, ball simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME', 'simhash_similar_in_ball_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+AS 'MODULE_PATHNAME', 'simhash_similar_in_ball_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
 COMMENT ON FUNCTION simhash_similar_in_ball(text, simhash_bits_ball) IS 'implementation of =~@ operator';
 CREATE OPERATOR =~@ (
 	LEFTARG = text, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_similar_in_ball,
@@ -1673,7 +1675,7 @@ COMMENT ON FUNCTION simhash_similar_ball(bytea, float8) IS
 	'internal: bands of which similar byte strings share one, with the radius within which they do';
 
 CREATE FUNCTION simhash_similar_in_ball(document bytea, ball simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME', 'simhash_similar_in_ball_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+AS 'MODULE_PATHNAME', 'simhash_similar_in_ball_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
 COMMENT ON FUNCTION simhash_similar_in_ball(bytea, simhash_bits_ball) IS 'implementation of =~@ operator';
 CREATE OPERATOR =~@ (
 	LEFTARG = bytea, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_similar_in_ball,

@@ -29,8 +29,8 @@ BEGIN
 		WHEN i <= 290 THEN words[i % 3 + 1]
 		WHEN i <= 295 THEN '?!' END
 	FROM generate_series(1, 300) i;
-	CREATE TABLE near AS WITH d AS MATERIALIZED (SELECT *, simhash_minhash(body) AS fp FROM doc)
-	SELECT a.id AS a, b.id AS b FROM d a, d b WHERE hamming(a.fp, b.fp) <= 10 AND simhash_jaccard(a.body, b.body) >= 0.8;
+	CREATE TABLE near AS WITH d AS MATERIALIZED (SELECT *, simhash_bands(body) AS bands FROM doc)
+	SELECT a.id AS a, b.id AS b FROM d a, d b WHERE simhash_share_band(a.bands, b.bands, 7, 7) AND simhash_jaccard(a.body, b.body) >= 0.8;
 END $$;
 -- the pairs, as one value
 CREATE FUNCTION pairs() RETURNS text LANGUAGE plpgsql AS $$

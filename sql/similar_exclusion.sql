@@ -29,8 +29,7 @@ BEGIN
 	CREATE TEMPORARY TABLE taken (tenant int, body text);
 	FOR row IN SELECT * FROM batch ORDER BY id LOOP
 		CONTINUE WHEN EXISTS (SELECT FROM taken t WHERE (NOT tenants OR t.tenant = row.tenant)
-			AND hamming(simhash_minhash(t.body), simhash_minhash(row.body)) <= 10
-			AND simhash_jaccard(t.body, row.body) >= 0.8);
+			AND are_alike(t.body, row.body));
 		ids := ids || row.id;
 		INSERT INTO taken VALUES (row.tenant, row.body);
 	END LOOP;
@@ -87,7 +86,7 @@ SELECT simhash_index_check('near', true) \gset
 SELECT count(*) FROM doc a JOIN doc b ON a.body =~= b.body AND a.id < b.id;
 DROP TABLE doc;
 CREATE TABLE doc (id int, tenant int, body text,
-	EXCLUDE USING simhash (tenant WITH =, body simhash_text_ops WITH =~=) WITH (blocks = 6, distance = 3));
+	EXCLUDE USING simhash (tenant WITH =, body simhash_text_ops WITH =~=) WITH (bands = 12));
 SELECT * FROM load_and_compare('doc', true);
 DROP TABLE doc;
 CREATE TABLE doc (id int, tenant int, body text, EXCLUDE USING simhash (body simhash_text_ops WITH =~=) WHERE (id > 300));

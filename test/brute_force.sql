@@ -10,6 +10,28 @@ CREATE FUNCTION distance(a bigint, b bigint) RETURNS int LANGUAGE sql IMMUTABLE 
 	SELECT bit_count((a # b)::bit(64))::int
 $$;
 
+-- Near-duplicate documents share at least so much of their features, and one of so many
+-- first bands within a radius.  These are those of the greatest of the similarities here
+-- that is not above the one that is asked for.
+CREATE FUNCTION similar_bands(similarity float8, of_bytea boolean DEFAULT false) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+	SELECT (CASE WHEN of_bytea THEN '{31,25,18,14,12,9,8,6,4,3,1}'::int[] ELSE '{32,24,16,13,11,9,7,5,4,3,1}' END)
+		[width_bucket(similarity, '{0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,1}'::float8[])]
+$$;
+CREATE FUNCTION similar_radius(similarity float8, of_bytea boolean DEFAULT false) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+	SELECT (CASE WHEN of_bytea THEN '{13,13,12,11,10,9,8,6,5,3,0}'::int[] ELSE '{12,11,11,10,9,9,7,6,5,3,0}' END)
+		[width_bucket(similarity, '{0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,1}'::float8[])]
+$$;
+CREATE FUNCTION share_band(a simhash_bits, b simhash_bits, similarity float8 DEFAULT 0.8, of_bytea boolean DEFAULT false)
+RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+	SELECT simhash_share_band(a, b, similar_radius(similarity, of_bytea), similar_bands(similarity, of_bytea))
+$$;
+CREATE FUNCTION are_alike(a text, b text, similarity float8 DEFAULT 0.8) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+	SELECT simhash_jaccard(a, b) >= similarity AND share_band(simhash_bands(a), simhash_bands(b), similarity)
+$$;
+CREATE FUNCTION are_alike(a bytea, b bytea, similarity float8 DEFAULT 0.8) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+	SELECT simhash_jaccard(a, b) >= similarity AND share_band(simhash_bands(a), simhash_bands(b), similarity, true)
+$$;
+
 -- the plan of a query, the same in all server versions
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

@@ -494,7 +494,7 @@ check_hashed(Relation index, int column)
 			 errmsg("operator class of column \"%s\" of index \"%s\" has no hash function",
 					column_name(index, column), RelationGetRelationName(index)),
 			 errdetail("Columns before the fingerprint are compared by their hashes."),
-			 OidIsValid(index_getprocid(index, column + 1, SIMHASH_FINGERPRINT_PROC)) ?
+			 shidx_kind_in(index->rd_opfamily[column], type, NULL) >= SHIDX_COMPUTED ?
 			 errhint("Put the fingerprint last.  Columns before it are compared for equality.") :
 			 errhint("Use an operator class with support function %d, an extended hash function.",
 					 SHIDX_HASH_PROC)));
