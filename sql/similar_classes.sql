@@ -14,8 +14,11 @@ CREATE FUNCTION same_title(a text, b text) RETURNS boolean LANGUAGE sql IMMUTABL
 RETURN hamming(title_fp(a), title_fp(b)) <= 12 AND simhash_jaccard(a, b, 5, 'char') >= 0.6;
 CREATE OPERATOR ~~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = same_title, COMMUTATOR = ~~~,
 	RESTRICT = simhash_sel, JOIN = simhash_joinsel);
+CREATE FUNCTION title_in_ball(title text, ball simhash_ball) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
+AS 'BEGIN RETURN title_fp(title) <@ ball; END';
+CREATE OPERATOR ~~@ (LEFTARG = text, RIGHTARG = simhash_ball, FUNCTION = title_in_ball, RESTRICT = simhash_sel, JOIN = simhash_joinsel);
 CREATE OPERATOR CLASS title_ops FOR TYPE text USING simhash AS
-	OPERATOR 16 ~~~, FUNCTION 2 title_fp(text);
+	OPERATOR 16 ~~~, OPERATOR 2 ~~@ (text, simhash_ball), FUNCTION 2 title_fp(text);
 CREATE FUNCTION valid(class text) RETURNS boolean LANGUAGE sql AS $$
 	SELECT amvalidate(c.oid) FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod WHERE opcname = class AND amname = 'simhash'
 $$;
@@ -36,7 +39,42 @@ SELECT * FROM compare_rows('SELECT a.id, b.id FROM title a JOIN title b ON a.tit
 UNION ALL
 SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id) FROM simhash_find_all(''title_title'')
 	JOIN title x ON x.ctid = a JOIN title y ON y.ctid = b', 'SELECT a, b FROM truth WHERE a < b');
-SELECT use_only('seqscan') \gset
+-- balls: of a row, of any of several, and with the operator
+CREATE TABLE ball AS SELECT id, title, simhash_ball(title_fp(title), id % 25) AS ball FROM title WHERE id % 9 = 1;
+CREATE TABLE in_ball AS SELECT b.id AS a, t.id AS b FROM ball b JOIN title t ON distance(title_fp(t.title)::bigint, title_fp(b.title)::bigint) <= b.id % 25;
+CREATE FUNCTION compare_balls(OUT form text, OUT what text, OUT rows bigint, OUT missing bigint, OUT wrong bigint)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+	query text;
+	truth text;
+BEGIN
+	FOREACH form IN ARRAY '{indexscan,bitmapscan}'::text[] LOOP
+		PERFORM use_only(form, '{hashjoin,mergejoin,material}');
+		FOR what, query, truth IN VALUES ('one', 'SELECT q.id, t.id FROM ball q JOIN title t ON t.title ~~@ q.ball', 'TABLE in_ball'),
+			('any', 'SELECT id FROM title WHERE title ~~@ ANY (ARRAY(SELECT ball FROM ball))', 'SELECT DISTINCT b FROM in_ball'),
+			('both', 'SELECT q.id, t.id FROM ball q JOIN title t ON t.title ~~@ q.ball AND t.title ~~~ q.title', 'TABLE in_ball INTERSECT TABLE truth')
+		LOOP
+			IF plan_of(query) !~ ('(Index Scan using|Bitmap Index Scan on) title_title.*Index Cond: [^\n]*~~@') THEN
+				RAISE EXCEPTION 'the index is not used: %', plan_of(query);
+			END IF;
+			SELECT c.* INTO rows, missing, wrong FROM compare_rows(query, truth) c;
+			RETURN NEXT;
+		END LOOP;
+	END LOOP;
+	PERFORM use_only('seqscan');
+END $$;
+SELECT * FROM compare_balls();
+-- with other blocks
+DROP INDEX title_title;
+CREATE INDEX CONCURRENTLY title_title ON title USING simhash (title title_ops) WITH (blocks = 6, distance = 3);
+SELECT simhash_index_check('title_title', true) \gset
+SELECT count(*) FROM simhash_index_info('title_title') WHERE table_no IS NOT NULL;
+SELECT * FROM compare_balls();
+SELECT * FROM attempt('CREATE INDEX title_bands ON title USING simhash (title title_ops) WITH (bands = 7)');
+SELECT option, a.* FROM unnest('{blocks = 4,distance = 3,"bands = 6","bands = 33"}'::text[]) option,
+	attempt(format('CREATE INDEX title_bands ON title USING simhash (title simhash_text_ops) WITH (%s)', option)) a;
+SELECT option, a.* FROM unnest('{bands = 7,"bands = 33"}'::text[]) option,
+	attempt(format('CREATE INDEX title_bands ON title USING simhash ((title::bytea) simhash_bytea_ops) WITH (%s)', option)) a;
 DELETE FROM title USING simhash_find_duplicates('title_title', keep => 'id') d WHERE title.ctid = d.duplicate;
 SELECT count(*) FROM title a JOIN title b ON a.id < b.id AND same_title(a.title, b.title);
 ALTER TABLE title ADD EXCLUDE USING simhash (title title_ops WITH ~~~);
