@@ -64,8 +64,50 @@ BEGIN
 	PERFORM use_only('seqscan');
 END $$;
 SELECT * FROM compare_balls();
--- with other blocks
+-- behind another column, of some rows, of an expression, in partitions
 DROP INDEX title_title;
+CREATE TABLE parted (LIKE title) PARTITION BY HASH (id);
+CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO parted SELECT * FROM title;
+CREATE FUNCTION compare_index(definition text, condition text, truth text,
+	OUT form text, OUT rows bigint, OUT missing bigint, OUT wrong bigint)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+	query text := format('SELECT q.id, t.id FROM ball q JOIN %s t ON %s', split_part(definition, ' ', 1), condition);
+BEGIN
+	EXECUTE 'CREATE INDEX compared ON ' || definition;
+	FOREACH form IN ARRAY '{indexscan,bitmapscan}'::text[] LOOP
+		PERFORM use_only(form, '{hashjoin,mergejoin,material}');
+		IF plan_of(query) !~ '(Index Scan using|Bitmap Index Scan on) (compared|parted_1).*Index Cond: [^\n]*~~~' THEN
+			RAISE EXCEPTION 'the index is not used: %', plan_of(query);
+		END IF;
+		SELECT c.* INTO rows, missing, wrong
+		FROM compare_rows(query, 'SELECT a, b FROM truth WHERE a IN (SELECT id FROM ball) AND ' || truth) c;
+		RETURN NEXT;
+	END LOOP;
+	DROP INDEX compared;
+	PERFORM use_only('seqscan');
+END $$;
+SELECT definition, c.* FROM (VALUES
+	('title USING simhash ((id % 3), title title_ops)', 't.title ~~~ q.title AND t.id % 3 = 1', 'b % 3 = 1'),
+	('title USING simhash ((id % 3), title title_ops) WITH (blocks = 3, distance = 1)', 't.title ~~~ q.title', 'true'),
+	('title USING simhash (title title_ops) WHERE id > 200', 't.title ~~~ q.title AND t.id > 200', 'b > 200'),
+	('title USING simhash ((title || '''') title_ops)', 'q.title ~~~ (t.title || '''')', 'true'),
+	('parted USING simhash (title title_ops)', 't.title ~~~ q.title', 'true')) v(definition, condition, truth),
+	compare_index(definition, condition, truth) c;
+-- with other blocks; what has no fingerprint is not null
+SET min_parallel_table_scan_size = 0; SET max_parallel_maintenance_workers = 2;
+INSERT INTO title VALUES (0, NULL);
+CREATE INDEX title_parallel ON title USING simhash (title title_ops) WITH (blocks = 5, distance = 2);
+RESET min_parallel_table_scan_size;
+SELECT simhash_index_check('title_parallel', true) \gset
+SELECT form, nulls, others FROM unnest('{indexscan,bitmapscan}'::text[]) form, use_only(form),
+	LATERAL (SELECT count(*) AS nulls FROM title WHERE title IS NULL AND form <> '') a,
+	LATERAL (SELECT count(*) AS others FROM title WHERE title IS NOT NULL AND form <> '') b;
+SELECT use_only('seqscan') \gset
+DELETE FROM title WHERE id = 0;
+DROP INDEX title_parallel;
 CREATE INDEX CONCURRENTLY title_title ON title USING simhash (title title_ops) WITH (blocks = 6, distance = 3);
 SELECT simhash_index_check('title_title', true) \gset
 SELECT count(*) FROM simhash_index_info('title_title') WHERE table_no IS NOT NULL;

@@ -2,7 +2,7 @@
 -- without comparing each with each; and what an index finds instead.  Tests and benchmarks
 -- with real texts load it behind brute_force.sql.  A table has the columns id and body.
 
--- Note the pairs of a table in the table similar_pair (a, b, d), a being the smaller id, and
+-- Note the pairs of a table in the table similar_pair (a, b, similarity), a being the smaller id, and
 -- what a constraint keeps out that sees the rows in the order of ids in superfluous (id).
 --
 -- Two sets of which four fifths are shared also share one of their rarest members, as many
@@ -29,20 +29,20 @@ BEGIN
 				FROM features),
 			candidate AS MATERIALIZED (SELECT DISTINCT x.id AS a, y.id AS b FROM rare x JOIN rare y USING (feature)
 				WHERE x.id < y.id AND 10 * x.size >= 8 * y.size AND 10 * y.size >= 8 * x.size),
-			alike AS MATERIALIZED (SELECT a, b
+			alike AS MATERIALIZED (SELECT a, b, common::float8 / (x.size + y.size - common) AS similarity
 				FROM candidate JOIN features x ON x.id = a JOIN features y ON y.id = b,
 					LATERAL (SELECT count(*) AS common FROM (SELECT unnest(x.set) INTERSECT SELECT unnest(y.set)) s) c
 				WHERE common::float8 / (x.size + y.size - common) >= 0.8
-				UNION ALL SELECT id, id FROM features),
-			fp AS MATERIALIZED (SELECT id, first, simhash_minhash(body)::bigint AS h FROM %s JOIN same USING (id))
-		SELECT least(p.id, q.id) AS a, greatest(p.id, q.id) AS b, distance(p.h, q.h) AS d
-		FROM alike JOIN fp p ON p.first = a JOIN fp q ON q.first = b
-		WHERE (a < b OR p.id < q.id) AND distance(p.h, q.h) <= 10', tab);
+				UNION ALL SELECT id, id, 1 FROM features),
+			bands AS MATERIALIZED (SELECT id, first, simhash_bands(body) AS bands FROM %s JOIN same USING (id))
+		SELECT least(p.id, q.id) AS a, greatest(p.id, q.id) AS b, similarity
+		FROM alike JOIN bands p ON p.first = a JOIN bands q ON q.first = b
+		WHERE (a < b OR p.id < q.id) AND share_band(p.bands, q.bands)', tab);
 	CREATE INDEX ON similar_pair (a);
 	CREATE INDEX ON similar_pair (b);
 	ANALYZE similar_pair;
 
-	CREATE TABLE superfluous AS SELECT id FROM superfluous_of('TABLE similar_pair', tab, 'id');
+	CREATE TABLE superfluous AS SELECT id FROM superfluous_of('SELECT a, b, 0 FROM similar_pair', tab, 'id');
 	ALTER TABLE superfluous ADD PRIMARY KEY (id);
 END $$;
 
@@ -113,18 +113,18 @@ BEGIN
 
 	PERFORM set_config('enable_' || name, 'on', true)
 	FROM unnest('{seqscan,hashjoin,mergejoin,material,memoize,bitmapscan}'::text[]) name;
-	what := 'pairs';
-	SELECT c.* INTO rows, missing, wrong FROM compare_rows(
-		format('SELECT least(x.id, y.id), greatest(x.id, y.id), f.distance FROM simhash_find_all(%L) f
-			JOIN %s x ON x.ctid = f.a JOIN %2$s y ON y.ctid = f.b', index, tab),
-		'SELECT a, b, d FROM similar_pair') c;
-	RETURN NEXT;
-
 	what := 'constraint';
 	DROP TABLE IF EXISTS kept;
 	CREATE TABLE kept (id bigint, body text, EXCLUDE USING simhash (body simhash_text_ops WITH =~=));
 	EXECUTE format('INSERT INTO kept SELECT id, body FROM %s ORDER BY id ON CONFLICT DO NOTHING', tab);
 	SELECT c.* INTO rows, missing, wrong FROM compare_rows('SELECT id FROM kept',
 		format('SELECT id FROM %s WHERE id NOT IN (SELECT id FROM superfluous)', tab)) c;
+	RETURN NEXT;
+
+	what := 'pairs';
+	SELECT c.* INTO rows, missing, wrong FROM compare_rows(
+		format('SELECT least(x.id, y.id), greatest(x.id, y.id), f.similarity FROM simhash_find_all(%L) f
+			JOIN %s x ON x.ctid = f.a JOIN %2$s y ON y.ctid = f.b', index, tab),
+		'TABLE similar_pair') c;
 	RETURN NEXT;
 END $$;

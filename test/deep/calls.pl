@@ -29,8 +29,10 @@ sub settings
 	  . "'; SET max_parallel_workers_per_gather = " . pick(0, 0, 1, 2, 4);
 }
 
-# similarities, and how far fingerprints of such texts are compared
-my %radius = (1 => 0, 0.95 => 4, 0.9 => 6, 0.85 => 8, 0.8 => 10, 0.75 => 12, 0.7 => 14, 0.5 => 22, 0.3 => 29);
+# similarities of texts and of byte strings, and how many bands an index must have for them
+my %bands = (
+	text => { 1 => 1, 0.95 => 3, 0.9 => 4, 0.83 => 7, 0.8 => 7, 0.75 => 9, 0.7 => 11, 0.6 => 16, 0.5 => 32 },
+	bytea => { 1 => 1, 0.95 => 3, 0.9 => 4, 0.83 => 8, 0.8 => 8, 0.75 => 9, 0.7 => 12, 0.6 => 18, 0.5 => 31 });
 
 # What a table has: the SQL type, a value, its column in an index, and the bits of that
 sub random_type
@@ -45,18 +47,25 @@ sub random_type
 		bigint => [ 'bigint', "$bits\::bit(64)::bigint", 'fp', 'fp::bit(64)' ],
 		expression => [ 'bigint', "$bits\::bit(64)::bigint", '(fp # 12345)', '(fp # 12345)::bit(64)' ],
 		bits => [ "simhash_bits($width)", "$bits\::simhash_bits", 'fp', 'fp::varbit' ],
-		text => [ 'text', $text, 'fp simhash_text_ops', $minhash, 10, 0.8 ],
-		bytea => [ 'bytea', "convert_to($text, 'UTF8')", 'fp simhash_bytea_ops', $minhash, 10, 0.8 ],
+		text => [ 'text', $text, 'fp simhash_text_ops', $minhash ],
+		bytea => [ 'bytea', "convert_to($text, 'UTF8')", 'fp simhash_bytea_ops', $minhash ],
 		wide => [ 'text', $text, 'fp wide_text_ops', 'simhash_minhash_bits(fp, 256)::varbit', 60, 0.6 ]);
-	my %type = (name => $name, width => $name eq 'wide' ? 256 : $width, wide => $name =~ /bits|wide/);
+	my %type = (name => $name, width => $name eq 'wide' ? 256 : $width, wide => $name =~ /bits|wide/, bands => $bands{$name});
 	@type{qw(sql value column bits radius share)} = $of{$name}->@*;
 	return \%type;
 }
 
-# Options of an index, and its distance
+# Options of an index, and its distance, or how many bands it has
 sub options
 {
 	my ($type) = @_;
+	if ($type->{bands})
+	{
+		my $least = $type->{bands}{0.8};
+		my $bands = pick($least, $least + int rand(33 - $least), 32);
+		return ('', $least) if chance(0.4);
+		return (" WITH (bands = $bands, fillfactor = " . pick(10, 90, 100) . ')', $bands);
+	}
 	my $parts = int(($type->{width} + 63) / 64);
 	# blocks of 12 bits or more, of parts of one length but for a bit
 	my $of_part = max(1, min(4, int(int($type->{width} / $parts) / 12)));
@@ -116,18 +125,24 @@ sub calls
 	# the distance, further arguments, and which pairs are near by these
 	my $near = sub {
 		my ($default) = @_;
-		my $share = $type->{name} =~ /text|bytea/ ? pick(undef, sort keys %radius) : undef;
 		my $d = $distance->();
-		return ($d // 'NULL', '', 'd <= ' . ($d // $default)) if !$class;
-		return ('NULL', $share ? ", similarity => $share" : '',
-			'd <= ' . ($share ? $radius{$share} : $class) . ' AND j >= ' . ($share // $type->{share}));
+		if ($type->{bands})
+		{
+			my $share = pick(undef, grep { $type->{bands}{$_} <= $default } sort keys $type->{bands}->%*);
+			return ('NULL', $share ? ", similarity => $share" : '', sprintf 'j >= %s AND shared >= %.2f', $share // 0.8,
+				int(($share // 0.8) * 20 + 1e-9) / 20);
+		}
+		return ('NULL', '', "d <= $class AND j >= $type->{share}") if $class;
+		return ($d // 'NULL', '', 'd <= ' . ($d // $default));
 	};
 	my @same = (undef, undef, 'a.id % 5 <> b.id % 3', 'a.note >= b.note', 'a.note IS DISTINCT FROM b.note', 'false',
 		'b.id + a.id > 200', $type->{sql} eq 'text' ? 'simhash_jaccard(a.fp, b.fp) >= 0.9' : 'a.fp <> b.fp',
 		"a.l || b.l ~ 'e' OR a.g = b.g");
 	my $i = int rand 2;
 	my ($index, $default) = ("'a_" . qw(x y)[$i] . "'", $distances->{a}[$i]);
-	my $pair = 'a, b, a_fp::bigint, b_fp::bigint, distance, a_table::oid, b_table::oid';
+	# the nearest of texts share most
+	my $d_column = $type->{bands} ? '(similarity * -1e9)::integer' : 'distance';
+	my $pair = "a, b, a_fp::bigint, b_fp::bigint, $d_column, a_table::oid, b_table::oid";
 	my $rows = 'SELECT x.tid, y.tid, x.hash, y.hash, d, x.tab, y.tab FROM';
 	my ($d, $more, $where) = $near->($default);
 	$call->('find_all', "$index, $d$more", $pair, "$rows paa p JOIN xa x ON x.no = p.a JOIN xa y ON y.no = p.b WHERE $where");
@@ -140,7 +155,7 @@ sub calls
 	$if = pick(@same);
 	($d, $more, $where) = $near->($default);
 	$call->('find_duplicates', "$index, $d, keep => " . quoted($keep) . ', same => ' . quoted($if) . $more,
-		'duplicate, keeper, distance, duplicate_table::oid, keeper_table::oid', 'SELECT * FROM true_duplicates('
+		"duplicate, keeper, $d_column, duplicate_table::oid, keeper_table::oid", 'SELECT * FROM true_duplicates('
 		  . join(', ', map { quoted($_) } $where, $if // 'true', join ', ', grep { defined } $keep, 'tab, tid') . ')');
 
 	# of another table, or of this one by its other index
@@ -152,10 +167,12 @@ sub calls
 	# arrays, also of fingerprints of 64 bits as wide ones
 	my ($suffix, $of, $cast) = $wide ? ('_bits', 'bits::simhash_bits', '') : ('', 'hash', '::bigint');
 	$d = $distance->();
+	# not of bands
 	$call->("find_matches_in$suffix", "$index, (SELECT v$suffix FROM arrays), " . ($d // 'NULL'),
 		"query$cast, b, b_fp$cast, distance, b_table::oid",
 		"SELECT q.$of, x.tid, x.$of, d, x.tab FROM pqa p JOIN q ON q.no = p.a JOIN xa x ON x.no = p.b WHERE d <= "
-		  . ($d // $default));
+		  . ($d // $default))
+	  unless $type->{bands};
 
 	($suffix, $of, $cast) = $width != 64 || chance(0.2) ? ('_bits', 'bits::simhash_bits', '') : ('', 'hash', '::bigint');
 	$d = $distance->();
@@ -201,9 +218,10 @@ while (time < $end && -e $node->data_dir . '/postmaster.pid')
 	}
 	push @setup, 'BEGIN', @late if chance(0.4);
 	$key = @columns ? "CASE WHEN num_nulls($key) = 0 THEN concat_ws('/', $key) END" : "''";
-	my $how = join ', ', map { quoted($_) } $type->{bits}, $type->{wide} ? 'NULL::bigint' : "$type->{bits}::bigint", $key, $where;
-	my $farthest = $type->{radius} ? max($type->{radius}, values %radius) : 'NULL';
-	push @setup, "CALL note_rows('a', $how)", "CALL note_rows('b', $how)", "CALL note_pairs($type->{width}, $farthest)";
+	my $how = join ', ', map { quoted($_) } $type->{bits}, $type->{wide} || $type->{bands} ? 'NULL::bigint' : "$type->{bits}::bigint", $key, $where;
+	my $farthest = $type->{radius} // 'NULL';
+	my $of_bytea = $type->{bands} ? $type->{name} eq 'bytea' ? 'true' : 'false' : 'NULL';
+	push @setup, "CALL note_rows('a', $how)", "CALL note_rows('b', $how)", "CALL note_pairs($type->{width}, $farthest, $of_bytea)";
 	my @compare = map { settings(), "SELECT '$$_[0]', compare_call(" . join(', ', map { quoted($_) } @$_[ 1, 2 ]) . ')' }
 	  map { calls($type, \%distances, $rows < 700 ? 0.3 : 0.05) } 1 .. ($rows < 700 ? 10 : 4);
 	my (undef, $out, @bad) = $node->psql('postgres', join('', map { "$_;\n" } @setup, @compare), on_error_stop => 1);

@@ -45,10 +45,19 @@ BEGIN
 END $$;
 
 -- Of two such tables "xa" and "xb", note arrays, and all pairs with their distances, and how
--- much texts have in common whose distance is no more than that.
-CREATE PROCEDURE note_pairs(width integer, farthest integer) LANGUAGE plpgsql AS $$
+-- much texts have in common whose distance is no more than that.  Where
+-- it is said whether they are byte strings, they have bands: how much those have in common that
+-- share one, also as a distance, and up to which similarity they share one.
+CREATE PROCEDURE note_pairs(width integer, farthest integer, of_bytea boolean) LANGUAGE plpgsql AS $$
 DECLARE
-	d text := 'bit_count(x.bits # y.bits)::integer AS d';
+	bits_d text := 'bit_count(x.bits # y.bits)::integer AS d';
+	banded boolean := of_bytea IS NOT NULL;
+	share text := 'CASE WHEN share_band(x.bands, y.bands, 0.5, ' || of_bytea || ') THEN %s END AS %s';
+	d text := CASE WHEN banded THEN format(share, '(simhash_jaccard(x.fp, y.fp) * -1e9)::integer', 'd') ELSE bits_d END;
+	j text := CASE WHEN banded THEN format(share, 'simhash_jaccard(x.fp, y.fp)', 'j')
+		ELSE coalesce('CASE WHEN bit_count(x.bits # y.bits) <= ' || farthest || ' THEN simhash_jaccard(x.fp, y.fp) END', '1') || ' AS j' END;
+	shared text := CASE WHEN banded THEN format(share, '(SELECT max(s) FROM unnest(''{1,.95,.9,.85,.8,.75,.7,.65,.6,.55,.5}''::float8[]) s
+		WHERE share_band(x.bands, y.bands, s, ' || of_bytea || '))', 'shared') ELSE 'NULL::float8 AS shared' END;
 	n bigint := (SELECT count(*) FROM xa);
 	bits_64 text := CASE WHEN width = 64 THEN 'bits::bit(64)::bigint' ELSE 'NULL::bigint' END;
 BEGIN
@@ -65,15 +74,20 @@ BEGIN
 	SELECT nullif(a, 7) AS a, CASE WHEN b % 9 = 4 THEN a ELSE nullif(b, 8) END AS b
 	FROM (SELECT floor(random() * 300 - 150)::bigint << (i % 3 * 20) AS a, floor(random() * 300 - 150)::bigint AS b
 		FROM generate_series(1, 400) i) s;
-	EXECUTE format('CREATE TEMPORARY TABLE paa AS SELECT x.no AS a, y.no AS b, %1$s, %2$s AS j
+	IF banded THEN
+		ALTER TABLE xa ADD bands simhash_bits;
+		ALTER TABLE xb ADD bands simhash_bits;
+		UPDATE xa SET bands = simhash_bands(fp);
+		UPDATE xb SET bands = simhash_bands(fp);
+	END IF;
+	EXECUTE format('CREATE TEMPORARY TABLE paa AS SELECT x.no AS a, y.no AS b, %1$s, %2$s, %3$s
 			FROM xa x JOIN xa y ON x.no < y.no AND x.key = y.key;
-		CREATE TEMPORARY TABLE pab AS SELECT x.no AS a, y.no AS b, %1$s, %2$s AS j FROM xa x JOIN xb y ON x.key = y.key;
-		CREATE TEMPORARY TABLE pqq AS SELECT x.no AS a, y.no AS b, %1$s FROM q x JOIN q y ON x.no < y.no;
-		CREATE TEMPORARY TABLE pqa AS SELECT x.no AS a, y.no AS b, %1$s FROM q x CROSS JOIN xa y', d,
-		coalesce('CASE WHEN bit_count(x.bits # y.bits) <= ' || farthest || ' THEN simhash_jaccard(x.fp, y.fp) END', '1'));
+		CREATE TEMPORARY TABLE pab AS SELECT x.no AS a, y.no AS b, %1$s, %2$s, %3$s FROM xa x JOIN xb y ON x.key = y.key;
+		CREATE TEMPORARY TABLE pqq AS SELECT x.no AS a, y.no AS b, %4$s FROM q x JOIN q y ON x.no < y.no;
+		CREATE TEMPORARY TABLE pqa AS SELECT x.no AS a, y.no AS b, %4$s FROM q x CROSS JOIN xa y', d, j, shared, bits_d);
 	-- two indexes of one table
-	CREATE TEMPORARY VIEW pa AS SELECT a, b, d, j FROM paa UNION ALL SELECT b, a, d, j FROM paa
-	UNION ALL SELECT no, no, 0, 1 FROM xa WHERE key IS NOT NULL;
+	EXECUTE format('CREATE TEMPORARY VIEW pa AS SELECT a, b, d, j, shared FROM paa UNION ALL SELECT b, a, d, j, shared FROM paa
+		UNION ALL SELECT no, no, %s, 1, 1 FROM xa WHERE key IS NOT NULL', CASE WHEN banded THEN -1000000000 ELSE 0 END);
 END $$;
 
 -- Clusters of rows that are near by one condition and the same by another, and of arrays: the

@@ -17,7 +17,7 @@ my $minutes = $ENV{MINUTES} || 10;
 srand($seed);
 diag("SEED=$seed");
 
-# what a table holds, the options of its index, how many rows it should have, how
+# what a table holds, the blocks and the distance of its index, or its bands, how many rows it should have, how
 # all pairs of these can be had by brute force if they can, the columns of the
 # index before the fingerprint, and the type of that if it is not simhash
 my %table = (
@@ -40,9 +40,9 @@ my %table = (
 	excluded_wide => { type => 'wide', kind => 'clustered', rows => 800, pairs => 'each' },
 	excluded_wide_tenants =>
 	  { type => 'wide', kind => 'clustered', rows => 800, pairs => 'each', columns => ['tenant'] },
-	texts => { type => 'text', kind => 'varied', options => [ 4, 3 ], rows => 1200, pairs => 'each' },
+	texts => { type => 'text', kind => 'varied', options => [16], rows => 1200, pairs => 'each' },
 	texts_tenants =>
-	  { type => 'text', kind => 'framed', options => [ 5, 3 ], rows => 1200, pairs => 'each', columns => ['tenant'] },
+	  { type => 'text', kind => 'framed', options => [7], rows => 1200, pairs => 'each', columns => ['tenant'] },
 	excluded_texts => { type => 'text', kind => 'varied', rows => 700, pairs => 'each' });
 
 # Of a type: the SQL type, what stands behind the column in an index, the operator of a
@@ -121,27 +121,28 @@ my %type = (
 		sql => 'text',
 		class => ' simhash_text_ops',
 		operator => '=~=',
-		forbidden => 'alike(a.fp, b.fp)',
+		forbidden => 'are_alike(a.fp, b.fp)',
 		draw => 'draw_text',
 		value => 'fp',
 		change => 'change_text',
 		any => 'words(floor(random() * 100000)::bigint, 1, 30)',
 		copied => sub { join ' ', map { 'w' . int rand 40 } 1 .. upto(12) },
 		radii => [ 0 .. 10, 64 ],
-		hash => 'simhash_minhash(fp)::bigint',
-		pair_distance => 'distance',
-		# of whole tables, the shares that are asked for, and how far fingerprints of such texts are
-		# compared; no distance
-		similarities => { 0.95 => 4, 0.9 => 6, 0.8 => 10, 0.7 => 14, 0.6 => 18 },
-		class_distance => 10,
+		hash => 'simhash_bands(fp)',
+		# of whole tables, the shares that are asked for; no distance
+		similarities => [ 0.95, 0.9, 0.83, 0.8 ],
 		pair_radii => [],
 		conditions => sub {
-			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE alike(fp, h))';
+			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE are_alike(fp, h))';
 			return (
-				'fp =~= $1' => 'alike(fp, $1)',
-				'$1 =~= fp' => 'alike(fp, $1)',
+				'fp =~= $1' => 'are_alike(fp, $1)',
+				'$1 =~= fp' => 'are_alike(fp, $1)',
 				'fp =~= ANY ($3)' => $any,
-				'fp =~= $1 AND fp =~= ANY ($3)' => "alike(fp, \$1) AND $any",
+				'fp =~= $1 AND fp =~= ANY ($3)' => "are_alike(fp, \$1) AND $any",
+				# the index need not have the bands
+				(map { ("simhash_similar(fp, \$1, $_)" => "are_alike(fp, \$1, $_)") } 1, 0.9, 0.7, 0.6, 0.5),
+				'fp =~@ ANY (ARRAY(SELECT simhash_similar_ball(h, 0.5 + $2 / 128.0) FROM unnest($3) h))' =>
+				  'EXISTS (SELECT FROM unnest($3) h WHERE share_band(simhash_bands(fp), simhash_bands(h), 0.5 + $2 / 128.0))',
 				'fp IS NULL' => "fp || '' IS NULL",
 				'fp IS NOT NULL' => "fp || '' IS NOT NULL",
 				"fp IS NOT NULL AND fp =~= '...'" => 'false');
@@ -179,9 +180,10 @@ sub create_index
 {
 	my ($name, $how) = @_;
 	my ($blocks, $distance) = @{ $table{$name}{options} };
+	my $options = defined $distance ? "blocks = $blocks, distance = $distance" : "bands = $blocks";
 	my $fillfactor = pick(10, 50, 90, 100);
 	return "CREATE INDEX $how $index{$name} ON $name USING simhash (" . join(', ', columns($name), 'fp' . type($name)->{class}) . ')'
-	  . " WITH (blocks = $blocks, distance = $distance, fillfactor = $fillfactor)";
+	  . " WITH ($options, fillfactor = $fillfactor)";
 }
 
 sub insert
@@ -393,8 +395,8 @@ sub join_of_texts
 	return [ 'join', [ 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material' ],
 		"Index Scan using $index{$name} on",
 		"SELECT $pairs FROM $name x JOIN $name y ON x.fp =~= y.fp AND $columns",
-		"WITH t AS MATERIALIZED (SELECT id, fp, simhash_minhash(fp)::bigint AS h, $same AS key FROM $name)"
-		  . " SELECT $pairs FROM t x, t y WHERE x.key = y.key AND distance(x.h, y.h) <= 10"
+		"WITH t AS MATERIALIZED (SELECT id, fp, simhash_bands(fp) AS h, $same AS key FROM $name)"
+		  . " SELECT $pairs FROM t x, t y WHERE x.key = y.key AND share_band(x.h, y.h)"
 		  . ' AND simhash_jaccard(x.fp, y.fp) >= 0.8' ];
 }
 
@@ -414,18 +416,18 @@ sub near
 	my $order = $of{order} // 'ctid';
 	my $similarity = $of{similarity} // 0.8;
 	my $distance = $of{distance} // min(map { default_distance($_) } $name, $other);
-	$distance = $type->{similarities}{$similarity} if $type->{similarities};
 	my @rows = map {
 		"SELECT row_number() OVER (ORDER BY $order) AS no, id, tenant, ctid AS tid, fp, $type->{hash} AS h, "
 		  . in_common($_, '') . " AS key FROM $_ WHERE fp IS NOT NULL"
 	} $name, $other;
-	my $d = "$type->{pair_distance}(x.h, y.h)";
-	my @where = ("$d <= $distance");
+	my $texts = $type->{similarities};
+	my $d = $texts ? '-simhash_jaccard(x.fp, y.fp)' : "$type->{pair_distance}(x.h, y.h)";
+	my @where = $texts ? "share_band(x.h, y.h, $similarity)" : "$d <= $distance";
 
 	push @where, 'x.no < y.no' unless $of{other};
 	# b is the first of a pair, and a the second, which is judged
 	push @where, $of{same} =~ s/\bb\./x./gr =~ s/\ba\./y./gr if $of{same};
-	push @where, "simhash_jaccard(x.fp, y.fp) >= $similarity" if $type->{similarities};
+	push @where, "simhash_jaccard(x.fp, y.fp) >= $similarity" if $texts;
 	my $with = "WITH x AS MATERIALIZED ($rows[0]), y AS MATERIALIZED ($rows[1])";
 	my ($x, $y) = ('x', 'y');
 	if ($table{$name}{pairs} eq 'each')
@@ -454,7 +456,7 @@ sub near
 sub default_distance
 {
 	my $options = $table{ $_[0] }{options};
-	return type($_[0])->{class_distance} // ($options ? $options->[1] : type($_[0])->{default_distance});
+	return $options ? $options->[1] // 0 : type($_[0])->{default_distance} // 0;
 }
 
 # Tables whose rows can be matched with those of another one.
@@ -488,19 +490,23 @@ sub pairs_forms
 	my $index = "'$index{$name}'::regclass";
 	my @radii = (undef, grep { $table{$name}{pairs} ne 'blocks' || $_ <= 6 } @{ $type->{pair_radii} });
 	# fingerprints in a result, where wide ones are null
-	my @bits = map { $type->{hash} eq 'fp::varbit' ? 'NULL' : $_ } 'a_h', 'b_h', 'h';
-	my $arrays = '(SELECT array_agg(a) AS a, array_agg(b) AS b, array_agg(d) AS d FROM near) p';
+	my @bits = map { $type->{hash} eq 'fp::bigint' ? $_ : 'NULL' } 'a_h', 'b_h', 'h';
+	# how far two rows are from each other, or how much of texts is the same; the nearest
+	# is kept, by an integer
+	my $texts = $type->{similarities};
+	my ($nearness, $d, $rank) = $texts ? ('similarity', '-d', '(d * 1e9)::integer') : ('distance', 'd', 'd');
+	my $arrays = "(SELECT array_agg(a) AS a, array_agg(b) AS b, array_agg($rank) AS d FROM near) p";
 	my $argument = sub { defined $_[0] ? "'$_[0]'" : 'NULL' };
 	my $same = sub { pick(undef, undef, 'a.id % 5 <> b.id % 3', 'a.tenant >= b.tenant') };
-	my @shares = (undef, keys %{ $type->{similarities} // {} });
+	my @shares = (undef, @{ $texts // [] });
 	my $asked = sub { defined $_[0] ? ", similarity => $_[0]" : '' };
 	my @forms;
 
 	my $distance = pick(@radii);
 	my $share = pick(@shares);
 	push @forms,
-	  search('all', "$index, " . ($distance // 'NULL') . $asked->($share), [ 'a', 'b', 'a_fp::bigint', 'b_fp::bigint', 'distance' ],
-		near($name, distance => $distance, similarity => $share), [ 'a_tid', 'b_tid', $bits[0], $bits[1], 'd' ], 'near');
+	  search('all', "$index, " . ($distance // 'NULL') . $asked->($share), [ 'a', 'b', 'a_fp::bigint', 'b_fp::bigint', $nearness ],
+		near($name, distance => $distance, similarity => $share), [ 'a_tid', 'b_tid', $bits[0], $bits[1], $d ], 'near');
 
 	my $condition = $same->();
 	my $sign = '(-1::bigint << 63)';
@@ -523,9 +529,9 @@ sub pairs_forms
 	push @forms,
 	  search('duplicates',
 		"$index, " . join(', ', $distance // 'NULL', map { $argument->($_) } $keep, $condition) . $asked->($share),
-		[ 'duplicate', 'keeper', 'distance' ],
+		[ 'duplicate', 'keeper', $texts ? '(similarity * 1e9)::integer' : 'distance' ],
 		near($name, distance => $distance, similarity => $share, order => $keep, same => $condition),
-		[ 'x.tid', 'k.tid', 's.d' ],
+		[ 'x.tid', 'k.tid', $texts ? '-s.d' : 's.d' ],
 		"$arrays CROSS JOIN superfluous(p.a, p.b, p.d) s JOIN x USING (no) JOIN x k ON k.no = s.keeper");
 
 	foreach my $other (partners($name))
@@ -534,9 +540,9 @@ sub pairs_forms
 		$share = pick(@shares);
 		push @forms,
 		  search('matches', "$index, '$index{$other}'::regclass, " . ($distance // 'NULL') . $asked->($share),
-			[ 'a', 'b', 'a_fp::bigint', 'b_fp::bigint', 'distance' ],
+			[ 'a', 'b', 'a_fp::bigint', 'b_fp::bigint', $nearness ],
 			near($name, distance => $distance, similarity => $share, other => $other),
-			[ 'a_tid', 'b_tid', $bits[0], $bits[1], 'd' ], 'near')
+			[ 'a_tid', 'b_tid', $bits[0], $bits[1], $d ], 'near')
 		  if chance(0.4);
 	}
 	return @forms;

@@ -91,10 +91,6 @@ BEGIN
 		ELSE upper(words(family, 1, 40)) || '!' END;
 END $$;
 
--- What =~= is said to be
-CREATE FUNCTION alike(a text, b text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-	SELECT distance(simhash_minhash(a)::bigint, simhash_minhash(b)::bigint) <= 10 AND simhash_jaccard(a, b) >= 0.8 $$;
-
 -- Values of the columns before the fingerprint: few, some of them often, and nulls.
 CREATE FUNCTION draw_tenant() RETURNS integer LANGUAGE sql VOLATILE AS $$
 	SELECT CASE WHEN x > 0.1 THEN (x * x * x * 8)::integer END FROM random() x $$;

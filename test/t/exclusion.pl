@@ -135,15 +135,15 @@ sub load
 sub load_articles
 {
 	my ($what, $guard) = @_;
-	my $alike = 'distance(a.fp::bigint, b.fp::bigint) <= 10 AND simhash_jaccard(a.body, b.body) >= 0.8';
+	my $alike = 'simhash_share_band(a.bands, b.bands, 7, 7) AND simhash_jaccard(a.body, b.body) >= 0.8';
 
 	$node->safe_psql('postgres', q{
 		CREATE FUNCTION article(cluster integer, what integer) RETURNS text LANGUAGE sql IMMUTABLE AS $$
 			SELECT string_agg(md5(format('%s %s', cluster * 100 + i, CASE WHEN i = what THEN 'other' END)), ' ' ORDER BY i)
 			FROM generate_series(1, 40) i $$;
 		CREATE TABLE articles (id bigint PRIMARY KEY, body text,
-			fp simhash GENERATED ALWAYS AS (simhash_minhash(body)) STORED);
-		CREATE TABLE article_attempt (body text, fp simhash GENERATED ALWAYS AS (simhash_minhash(body)) STORED);
+			bands simhash_bits GENERATED ALWAYS AS (simhash_bands(body)) STORED);
+		CREATE TABLE article_attempt (body text, bands simhash_bits GENERATED ALWAYS AS (simhash_bands(body)) STORED);
 		CREATE SEQUENCE article_id START 1001;
 		CREATE SEQUENCE turn START 8;
 		INSERT INTO articles SELECT c * 4 + i, article(c, 20 * i / 2) FROM generate_series(1, 30) c, generate_series(0, 2) i;

@@ -49,6 +49,8 @@ FROM (VALUES ('SELECT * FROM near', 'docs_given'), ('SELECT * FROM near_hamming'
 	('SELECT * FROM text_any', 'library_all'),
 	('SELECT * FROM text_bytes', 'library_data'),
 	('SELECT * FROM text_titles', 'library_title'),
+	('SELECT * FROM text_bands', 'library_titles'),
+	('SELECT * FROM text_similar', 'library_all'),
 	('SELECT * FROM library WHERE id % 1000 = 7 AND left(body, 60) =~= ''a b c''', 'library_several')) AS t(q, i);
 SELECT 'near', count(*), sum(wanted), sum(id) FROM near;
 SELECT 'near_hamming', count(*), sum(id) FROM near_hamming;
@@ -84,8 +86,10 @@ SELECT 'text_pairs', count(*), sum(a), sum(b), bool_and(b = a + 1000) FROM text_
 SELECT 'text_any', count(*), sum(id) FROM text_any;
 SELECT 'text_bytes', count(*), sum(a), sum(b) FROM text_bytes;
 SELECT 'text_titles', count(*), sum(id) FROM text_titles;
+SELECT 'text_bands', count(*), sum(id) FROM text_bands;
+SELECT 'text_similar', count(*), sum(a), sum(b) FROM text_similar;
 SELECT 'text_duplicates', count(*), bool_and(keeper = id + 1000) FROM text_duplicates;
-SELECT 'text_matches', count(*), sum(distance), sum(a_fp::numeric), sum(b_fp::numeric) FROM text_matches;
+SELECT 'text_matches', count(*), round(sum(similarity)::numeric, 9) FROM text_matches;
 REFRESH MATERIALIZED VIEW text_matches;
-SELECT 'text_matches', count(*), sum(distance), sum(a_fp::numeric), sum(b_fp::numeric) FROM text_matches;
+SELECT 'text_matches', count(*), round(sum(similarity)::numeric, 9) FROM text_matches;
 SELECT 'wide types', attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'wides'::regclass AND attnum > 2 ORDER BY attnum;

@@ -130,8 +130,8 @@ CREATE VIEW wide_near AS SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance 
 	WHERE a.id % 100 = 0 AND b.id < a.id + 20;
 CREATE VIEW wide_literals AS SELECT id FROM wides WHERE minhash % '00112233445566778899aabbccddeeff' OR fps[1] <@ '(0123456789abcdef,20)';
 
--- Texts: indexes and constraints for =~=, and an operator class of the user's own that
--- computes fingerprints.  Only rows from 1001 on have near-duplicates.
+-- Texts: indexes and constraints for =~=, and operator classes of the user's own that
+-- compute fingerprints, or bands.  Only rows from 1001 on have near-duplicates.
 CREATE FUNCTION title_fingerprint(title text) RETURNS simhash LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN simhash_minhash(title, 5, 'char');
 CREATE FUNCTION same_title(a text, b text) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10000
@@ -141,6 +141,16 @@ CREATE OPERATOR ~~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = same_title, COM
 CREATE OPERATOR CLASS title_ops FOR TYPE text USING simhash AS
 	OPERATOR 16 ~~~,
 	FUNCTION 2 title_fingerprint(text);
+CREATE DOMAIN bands_9 AS simhash_bits(576);
+CREATE FUNCTION title_bands(title text) RETURNS bands_9 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN simhash_bands(title, 5, 'char', 2, 9);
+CREATE FUNCTION share_title(a text, b text) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10000
+RETURN simhash_share_band(title_bands(a), title_bands(b), 9, 8) AND simhash_jaccard(a, b, 5, 'char') >= 0.6;
+CREATE OPERATOR ~~~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = share_title, COMMUTATOR = ~~~~,
+	RESTRICT = simhash_sel, JOIN = simhash_joinsel);
+CREATE OPERATOR CLASS title_bands_ops FOR TYPE text USING simhash AS
+	OPERATOR 809 ~~~~,
+	FUNCTION 3 title_bands(text);
 CREATE DOMAIN essay AS varchar(2000) CHECK (VALUE <> '');
 CREATE TABLE library (id integer PRIMARY KEY, title text, body essay, data bytea,
 	CONSTRAINT library_title EXCLUDE USING simhash (title title_ops WITH ~~~),
@@ -150,7 +160,8 @@ FROM generate_series(1, 300) i;
 INSERT INTO library VALUES (999, '!', '...'), (1000, NULL, NULL);
 INSERT INTO library SELECT 1000 + id, NULL, upper(body) || '!' FROM library WHERE id <= 100;
 UPDATE library SET data = convert_to(lower(left(body, 60)), 'UTF8');
-CREATE INDEX library_all ON library USING simhash (body simhash_text_ops) WITH (blocks = 5, distance = 3, fillfactor = 70);
+CREATE INDEX library_all ON library USING simhash (body simhash_text_ops) WITH (bands = 16, fillfactor = 70);
+CREATE INDEX library_titles ON library USING simhash (title title_bands_ops) WITH (bands = 9);
 CREATE INDEX library_several ON library USING simhash ((id % 1000), left(body, 60) simhash_text_ops);
 CREATE INDEX library_data ON library USING simhash (data simhash_bytea_ops);
 CREATE VIEW text_pairs AS SELECT a.id AS a, b.id AS b FROM library a JOIN library b ON a.body =~= b.body AND a.id < b.id;
@@ -158,9 +169,11 @@ CREATE VIEW text_any AS SELECT id FROM library
 	WHERE body =~= ANY (ARRAY(SELECT l.body::text FROM library l WHERE l.id % 50 = 7) || '{...}'::text[]);
 CREATE VIEW text_bytes AS SELECT a.id AS a, b.id AS b FROM library a JOIN library b ON a.data =~= b.data AND a.id < b.id;
 CREATE VIEW text_titles AS SELECT id FROM library WHERE title ~~~ (md5('title5') || '.');
+CREATE VIEW text_bands AS SELECT id FROM library WHERE title ~~~~ (md5('title5') || '.');
+CREATE VIEW text_similar AS SELECT a.id AS a, b.id AS b FROM library a JOIN library b ON simhash_similar(b.body, a.body, 0.6) AND a.id < b.id;
 CREATE VIEW text_duplicates AS SELECT x.id, k.id AS keeper FROM simhash_find_duplicates('library_all', keep => 'id DESC') d
 	JOIN library x ON x.ctid = d.duplicate JOIN library k ON k.ctid = d.keeper;
-CREATE MATERIALIZED VIEW text_matches AS SELECT a_fp, b_fp, distance FROM simhash_find_matches('library_all', 'library_body');
+CREATE MATERIALIZED VIEW text_matches AS SELECT similarity FROM simhash_find_matches('library_all', 'library_body');
 
 -- what is stored as an expression
 CREATE VIEW near AS SELECT w.id AS wanted, d.id, d.given FROM docs w JOIN docs d ON d.given <~> w.given <= 3 WHERE w.id % 100 = 0;

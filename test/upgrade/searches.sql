@@ -10,6 +10,8 @@ SELECT 'columns', count(*), sum(a.id::bigint * b.id) FROM docs a JOIN tenants b 
 SELECT 'wide', count(*), sum(a.id::bigint * b.id) FROM wides a JOIN wides b ON b.fp <~> a.fp <= 30 WHERE a.id % 100 = 4;
 SELECT 'bytea', count(*), sum(a.id::bigint * b.id) FROM library a JOIN library b ON b.data =~= a.data WHERE a.id % 50 = 6;
 SELECT 'text', count(*), sum(a.id::bigint * b.id) FROM library a JOIN library b ON b.body =~= a.body WHERE a.id % 50 = 7;
+SELECT 'similar', count(*), sum(a.id::bigint * b.id) FROM library a JOIN library b ON simhash_similar(b.body, a.body, 0.5) WHERE a.id % 50 = 8;
+SELECT 'bands', count(*), sum(a.id::bigint * b.id) FROM library a JOIN library b ON b.title ~~~~ a.title WHERE a.id % 50 = 9;
 SELECT 'passages', count(*), sum(id) FROM quoting;
 SELECT 'hash index', count(*), sum(a.id::bigint * b.id) FROM docs a JOIN docs b ON b.given = a.given WHERE a.id % 50 = 8;
 SELECT 'B-tree', count(*), sum(id) FROM docs WHERE given BETWEEN 1 AND 9223372036854775807;
