@@ -145,7 +145,7 @@ foreach my $database ('old', 'new')
 	foreach my $row (
 		[ 'books_title', q{(200, upper('the history of: ' || md5('50')), 'a text')} ],
 		[ 'books_body', q{(200, 'a title', 'a book about ' || md5('b50') || ', and ' || md5('c50'))} ],
-		[ 'books_bands', q{(200, 'history of ' || md5('50'), 'A book about ' || md5('c50') || ' and ' || md5('b50') || 'The')} ],
+		[ 'books_bands', q{(200, ' history of ' || md5('50') || ' and a book about ' || md5('b50'), md5('c50') || 'The')} ],
 		[ 'books_words', q{(200, 'A book about ' || md5('b50') || ' and ' || md5('c50'), 'The history of ' || md5('50'))} ])
 	{
 		my ($status, $stdout, $stderr) = $node->psql($database, "INSERT INTO books VALUES $row->[1]");
