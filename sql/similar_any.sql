@@ -185,4 +185,28 @@ SELECT * FROM generate_series(1, 2), compare_forms('SELECT id FROM doc WHERE bod
 SELECT simhash_index_check('doc_body', true) \gset
 
 SELECT use_only('seqscan') \gset
+
+-- rows that are compressed, out of line, both or neither, and stored in the same way as a text
+-- and a byte string, against documents that are not
+CREATE TABLE stored (id int, body text, data bytea);
+ALTER TABLE stored ALTER body SET STORAGE EXTERNAL;
+INSERT INTO stored SELECT i, body, convert_to(body, 'UTF8')
+FROM generate_series(1, 24) i, LATERAL (
+	SELECT string_agg(CASE WHEN n = i % 3 * 7 THEN 'edited' ELSE md5((n + i / 3 * 1000)::text) END, ' ')
+		|| CASE WHEN i % 2 = 0 THEN repeat(' and more of it', 150) ELSE '' END AS body
+	FROM generate_series(0, (ARRAY[20, 50, 100, 200])[1 + i / 3 % 4]) n) s;
+ALTER TABLE stored ALTER body SET STORAGE EXTENDED;
+INSERT INTO stored SELECT id + 100, body || '', data || '' FROM stored;
+SELECT count(DISTINCT (pg_column_size(body) < octet_length(body), pg_column_size(body) < 2000)) AS kinds FROM stored;
+WITH plain AS MATERIALIZED (SELECT id, body || '.' AS body, data || ' ' AS data FROM stored),
+	pair AS MATERIALIZED (SELECT a.id, b.id AS with, a.body || '' =~= b.body AS texts, a.data || '' =~= b.data AS bytes
+		FROM stored a, plain b),
+	queries AS MATERIALIZED (SELECT n, array_agg(body ORDER BY id) AS texts, array_agg(data ORDER BY id) AS bytes,
+		array_agg(id) AS ids FROM plain, generate_series(1, 4) n WHERE id % 4 < n GROUP BY n),
+	tried AS (SELECT s.id, ids, s.body =~= ANY (texts) AS texts, s.data =~= ANY (bytes) AS bytes FROM queries, stored s)
+SELECT count(*) FILTER (WHERE texts) > 50 AS texts, count(*) FILTER (WHERE bytes) > 50 AS bytes,
+	count(*) FILTER (WHERE texts IS DISTINCT FROM (SELECT bool_or(p.texts) FROM pair p WHERE p.id = t.id AND p.with = ANY (ids))
+		OR bytes IS DISTINCT FROM (SELECT bool_or(p.bytes) FROM pair p WHERE p.id = t.id AND p.with = ANY (ids))) AS wrong
+FROM tried t;
+
 DROP SCHEMA similar_any_test CASCADE;

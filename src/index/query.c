@@ -213,24 +213,6 @@ shidx_check_key(ShIdxQuery *query, ScanKey key)
 }
 
 /*
- * Report an error if bands cannot be compared with a ball whose center has so many bits.
- */
-void
-shidx_check_band_ball(int width, int radius)
-{
-	if (width % SHBITS_WIDTH != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				 errmsg("center of %d bits does not consist of bands", width),
-				 errdetail("A band has %d bits.", SHBITS_WIDTH)));
-	if (radius > SHBITS_BAND_OTHER_BITS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("radius %d is out of range", radius),
-				 errdetail("The radius of bands must be at most %d bits.", SHBITS_BAND_OTHER_BITS)));
-}
-
-/*
  * The ball of wide fingerprints that an operator finds for an argument.  Returns
  * false if there is nothing in it.  Of bands, sets how many the center has.
  *
@@ -251,6 +233,12 @@ wide_ball(const ShIdxQuery *query, ShIdxAsk ask, Datum argument, ShFingerprint *
 		center = ball->center;
 		width = shtype_ball_bytes(ball) * BITS_PER_BYTE;
 		*radius = ball->radius;
+		if (query->geometry->prefix_bits > 0)
+		{
+			*bands = shtype_ball_bands(ball);
+			shtype_split_bits(center, width, parts);
+			return true;
+		}
 	}
 	else
 	{
@@ -258,14 +246,6 @@ wide_ball(const ShIdxQuery *query, ShIdxAsk ask, Datum argument, ShFingerprint *
 
 		center = shtype_bits_data(bits);
 		width = shtype_bits_width(bits);
-	}
-	if (query->geometry->prefix_bits > 0)
-	{
-		shidx_check_band_ball(width, *radius);
-		*bands = width / SHBITS_WIDTH;
-		shtype_check_bands(center, width / BITS_PER_BYTE, *bands);
-		shtype_split_bits(center, width, parts);
-		return true;
 	}
 	if (width != query->geometry->width)
 	{

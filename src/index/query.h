@@ -103,7 +103,6 @@ extern void shidx_check_key(ShIdxQuery *query, ScanKey key);
 extern void shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys);
 extern void shidx_choose(ShIdxQuery *query, double leaves_per_table, bool wants_cost);
 extern List *shidx_add_term(List *terms, int tables, int radius, double balls);
-extern void shidx_check_band_ball(int width, int radius);
 extern void shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry, bool by_table,
 								double leaves_per_table, ShIdxCost *cost);
 extern double shidx_cost_in_pages(const ShIdxCost *cost, double leaves_per_table);

@@ -14,6 +14,12 @@
  * for where it is expected: it is the last one of its argument, or the one that followed
  * that.  Only if it is neither, its bytes are hashed to find it.
  *
+ * A row that is compared with an array comes as it is stored, compressed or out of line, each
+ * time.  So the last document of each argument is also known by that.
+ *
+ * One that is too long for that is kept until its argument has another such document: as a
+ * query, it would otherwise be read again for each candidate.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -27,8 +33,11 @@
 #include "text/remembered.h"
 #include "type/hash.h"
 
-/* a document is remembered if its bytes take at most this share of the memory */
+/* a document is kept with others if its bytes take at most this share of the memory */
 #define LARGEST_SHARE		4
+
+/* what is stored in place of a document, out of line or compressed, takes at most so much */
+#define STORED_SIZE			2048
 
 /* of a new table */
 #define FIRST_DOCUMENTS		64
@@ -65,6 +74,9 @@ typedef struct Memory
 	Generation	old;
 	ShTextRemembered *last[SHTEXT_ARGUMENTS];	/* of the young; NULL if there
 												 * is none */
+	ShTextRemembered *stored[SHTEXT_ARGUMENTS]; /* the last, if that is known: */
+	char		stored_as[SHTEXT_ARGUMENTS][STORED_SIZE];
+	MemoryContext long_ones[SHTEXT_ARGUMENTS];	/* or NULL */
 	uint64		seen[SHTEXT_ARGUMENTS]; /* hashes of what
 										 * shtext_recall_repeated had last */
 	MemoryContextCallback forget;
@@ -136,16 +148,14 @@ copy_numbers(MemoryContext context, const uint64 *numbers, Size n)
 }
 
 /*
- * Make a document young.  old is what is known of it, or NULL.
+ * Copy a document to a memory context.  old is what is known of it, or NULL.
  */
 static ShTextRemembered *
-add(uint64 hash, const ShTextFeatures *features, const ShTextRemembered *old)
+copy_document(MemoryContext context, const ShTextFeatures *features, const ShTextRemembered *old)
 {
-	MemoryContext context = memory->young.context;
 	Size		length = VARSIZE_ANY_EXHDR(features->document);
 	Size		size = offsetof(ShTextRemembered, bytes) + length;
 	ShTextRemembered *new = MemoryContextAllocHuge(context, size);
-	bool		found;
 
 	if (old != NULL)
 	{
@@ -167,7 +177,6 @@ add(uint64 hash, const ShTextFeatures *features, const ShTextRemembered *old)
 	}
 	new->next = NULL;
 	new->context = context;
-	places_insert(memory->young.places, hash, &found)->document = new;
 	return new;
 }
 
@@ -190,6 +199,7 @@ find_or_add(const ShTextFeatures *features, Size limit)
 {
 	uint64		hash = hash_document(features);
 	ShTextRemembered *result = find(&memory->young, hash, features);
+	bool		found;
 
 	if (result != NULL)
 		return result;
@@ -202,7 +212,25 @@ find_or_add(const ShTextFeatures *features, Size limit)
 		memory->young = young;
 		memset(memory->last, 0, sizeof(memory->last));
 	}
-	return add(hash, features, find(&memory->old, hash, features));
+	result = copy_document(memory->young.context, features, find(&memory->old, hash, features));
+	places_insert(memory->young.places, hash, &found)->document = result;
+	return result;
+}
+
+/*
+ * Keep a long document as the last of its argument.
+ */
+static ShTextRemembered *
+keep_long(const ShTextFeatures *features, int argument)
+{
+	MemoryContext *context = &memory->long_ones[argument];
+
+	memory->last[argument] = NULL;
+	if (*context != NULL)
+		MemoryContextDelete(*context);
+	*context = AllocSetContextCreate(TopTransactionContext, "simhash long document",
+									 ALLOCSET_SMALL_SIZES);
+	return memory->last[argument] = copy_document(*context, features, NULL);
 }
 
 /*
@@ -222,8 +250,7 @@ find_expected(const ShTextFeatures *features, int argument)
 
 /*
  * The document with these features, those of a text or of a byte string, and what
- * is known of it.  NULL if it is too long, or empty.  It is valid until the call
- * after the next one.
+ * is known of it.  NULL if it is empty.  It is valid until the call after the next one.
  *
  * argument is the position of the document among the arguments of a function, from 0.
  */
@@ -237,18 +264,58 @@ shtext_recall(const ShTextFeatures *features, int argument)
 
 	if (memory == NULL)
 		begin();
+	memory->stored[argument] = NULL;
 	result = find_expected(features, argument);
 	if (result != NULL)
 		return result;
 
 	limit = get_hash_memory_limit();
-	if (length == 0 || length > limit / LARGEST_SHARE)
+	if (length == 0)
 		return NULL;
+	if (length > limit / LARGEST_SHARE)
+		return keep_long(features, argument);
 	result = find_or_add(features, limit);
 	last = memory->last[argument];	/* none if another generation has begun */
-	if (last != NULL)
+	if (last != NULL && last->context != memory->long_ones[argument])
 		last->next = result;
 	return memory->last[argument] = result;
+}
+
+/* is a value stored in another form, which stands for its bytes? */
+static bool
+is_stored(Datum value)
+{
+	Pointer		pointer = DatumGetPointer(value);
+
+	return (VARATT_IS_EXTERNAL_ONDISK(pointer) || VARATT_IS_COMPRESSED(pointer)) &&
+		VARSIZE_ANY(pointer) <= STORED_SIZE;
+}
+
+/*
+ * What is known of the document that is stored as this value, if it was the last of its
+ * argument; otherwise NULL.  It is valid until the next call.
+ */
+ShTextRemembered *
+shtext_recall_stored(Datum value, int argument)
+{
+	if (memory == NULL || memory->stored[argument] == NULL ||
+		memory->stored[argument] != memory->last[argument] || !is_stored(value) ||
+		memcmp(DatumGetPointer(value), memory->stored_as[argument],
+			   VARSIZE_ANY(DatumGetPointer(value))) != 0)
+		return NULL;
+	return memory->stored[argument];
+}
+
+/*
+ * The last document of an argument is stored as this value.
+ */
+void
+shtext_know_stored(Datum value, int argument)
+{
+	if (!is_stored(value))
+		return;
+	memory->stored[argument] = memory->last[argument];
+	memcpy(memory->stored_as[argument], DatumGetPointer(value), VARSIZE_ANY(DatumGetPointer(value)));
 }
 
 /*

@@ -40,6 +40,8 @@ typedef struct ShTextRemembered
 } ShTextRemembered;
 
 extern ShTextRemembered *shtext_recall(const ShTextFeatures *features, int argument);
+extern ShTextRemembered *shtext_recall_stored(Datum value, int argument);
+extern void shtext_know_stored(Datum value, int argument);
 extern ShTextRemembered *shtext_recall_repeated(const ShTextFeatures *a, const ShTextFeatures *b,
 												const ShTextFeatures **other);
 extern void shtext_know_bands(ShTextRemembered *document, const uint64 *bands, int nbands);

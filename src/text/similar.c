@@ -87,6 +87,9 @@ typedef struct Document
 	ShTextRemembered *known;	/* NULL if nothing is kept */
 } Document;
 
+/*
+ * Read a document that is an argument of a call.
+ */
 static void
 read_document(Document *document, const Form *form, const struct varlena *value, int argument)
 {
@@ -117,8 +120,7 @@ get_bands(const Form *form, const Document *document, int nbands, uint64 *words)
 typedef struct DocumentPair
 {
 	const Form *form;
-	Document	a;
-	Document	b;
+	Document	documents[SHTEXT_ARGUMENTS];
 	double		similarity;		/* that is asked for, */
 	int			nbands;			/* and the bands of such documents, */
 	int			radius;			/* within which they share one */
@@ -130,8 +132,9 @@ share_band(DocumentPair *pair)
 {
 	uint64		words_a[BANDS];
 	uint64		words_b[BANDS];
-	const uint64 *a = get_bands(pair->form, &pair->a, pair->nbands, words_a);
-	const uint64 *b = a != NULL ? get_bands(pair->form, &pair->b, pair->nbands, words_b) : NULL;
+	const uint64 *a = get_bands(pair->form, &pair->documents[0], pair->nbands, words_a);
+	const uint64 *b = a == NULL ? NULL :
+		get_bands(pair->form, &pair->documents[1], pair->nbands, words_b);
 
 	pair->known = b != NULL;
 	for (int i = 0; i < pair->nbands && pair->known; i++)
@@ -149,8 +152,9 @@ share_band(DocumentPair *pair)
 static bool
 share_enough(DocumentPair *pair)
 {
-	ShTextOverlap overlap = shtext_overlap(&pair->a.features, pair->a.known,
-										   &pair->b.features, pair->b.known);
+	const Document *a = &pair->documents[0];
+	const Document *b = &pair->documents[1];
+	ShTextOverlap overlap = shtext_overlap(&a->features, a->known, &b->features, b->known);
 
 	pair->known = overlap.in_a > 0 && overlap.in_b > 0;
 	return pair->known &&
@@ -162,8 +166,10 @@ share_enough(DocumentPair *pair)
 static bool
 have_bands(const DocumentPair *pair)
 {
-	return pair->a.known != NULL && pair->a.known->nbands >= pair->nbands &&
-		pair->b.known != NULL && pair->b.known->nbands >= pair->nbands;
+	const ShTextRemembered *a = pair->documents[0].known;
+	const ShTextRemembered *b = pair->documents[1].known;
+
+	return a != NULL && a->nbands >= pair->nbands && b != NULL && b->nbands >= pair->nbands;
 }
 
 /*
@@ -208,27 +214,52 @@ shtext_similar_bands(double similarity, bool of_bytea, int *radius)
 }
 
 /*
+ * Get the documents of a call.  One that is known by how it is stored is not read, and
+ * has no features, unless all are needed.  Returns whether they have.
+ */
+static bool
+get_documents(FunctionCallInfo fcinfo, DocumentPair *pair, bool all)
+{
+	bool		complete = true;
+
+	for (int i = 0; i < SHTEXT_ARGUMENTS; i++)
+	{
+		Document   *document = &pair->documents[i];
+		Datum		value = PG_GETARG_DATUM(i);
+
+		document->known = all ? NULL : shtext_recall_stored(value, i);
+		if (document->known != NULL && document->known->unit == pair->form->unit)
+		{
+			complete = false;
+			continue;
+		}
+		read_document(document, pair->form, PG_GETARG_VARLENA_PP(i), i);
+		shtext_know_stored(value, i);
+	}
+	return complete;
+}
+
+/*
  * The operator =~= calls this with two arguments.
  */
 static Datum
 similar(FunctionCallInfo fcinfo, const Form *form)
 {
 	double		similarity = PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : SHBITS_SIMILAR_SHARE;
-	DocumentPair pair;
-	struct varlena *a;
-	struct varlena *b;
+	DocumentPair pair = {.form = form};
 	bool		result;
 
-	pair.form = form;
 	pair.nbands = shtext_similar_bands(similarity, form == &form_of_bytea, &pair.radius);
 	pair.similarity = shbits_similar_share(similarity);
-	a = PG_GETARG_VARLENA_PP(0);
-	b = PG_GETARG_VARLENA_PP(1);
-	read_document(&pair.a, form, a, 0);
-	read_document(&pair.b, form, b, 1);
+	if (!get_documents(fcinfo, &pair, false))
+	{
+		if (have_bands(&pair) && !share_band(&pair))
+			PG_RETURN_BOOL(false);
+		(void) get_documents(fcinfo, &pair, true);
+	}
 	result = are_similar(&pair);
-	PG_FREE_IF_COPY(a, 0);
-	PG_FREE_IF_COPY(b, 1);
+	for (int i = 0; i < SHTEXT_ARGUMENTS; i++)
+		PG_FREE_IF_COPY((void *) pair.documents[i].features.document, i);
 	if (!pair.known)
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(result);

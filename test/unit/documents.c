@@ -61,7 +61,7 @@ test_large(void)
 	free(document);
 }
 
-/* a document is remembered up to a quarter of the memory, its features if they fit */
+/* a document of more than a quarter of the memory is the only one, and features are kept if they fit */
 static void
 test_limits(void)
 {
@@ -69,11 +69,21 @@ test_limits(void)
 	text	   *document = make_document(600000, 20000);
 	ShTextFeatures words = shtext_features_of_text(document, 1, SHTEXT_WORD);
 	ShTextFeatures runs = shtext_features_of_runs(document, 13);
+	text	   *later = make_document(700000, 20000);
+	ShTextFeatures other = shtext_features_of_text(later, 1, SHTEXT_WORD);
+	uint64		band = 1;
 	ShTextRemembered *known;
 	bool		passed;
 
 	server_memory_limit = 4 * 120000 - 1;
-	passed = shtext_recall(&words, 0) == NULL && shtext_overlap(&words, NULL, &words, NULL).in_both == 20000;
+	known = shtext_recall(&words, 0);
+	shtext_know_bands(known, &band, 1);
+	passed = shtext_recall(&words, 0) == known && known->nbands == 1 &&
+		shtext_recall(&other, 1) != known && shtext_recall(&words, 0) == known &&
+		shtext_overlap(&words, known, &words, known).in_both == 20000;
+	(void) shtext_recall(&other, 0);
+	report(passed && shtext_recall(&words, 0)->nbands == 0, "remembered documents", "that are long");
+	passed = shtext_overlap(&words, NULL, &words, NULL).in_both == 20000;
 	server_memory_limit++;
 	known = shtext_recall(&words, 0);
 	report(passed && known != NULL && shtext_overlap(&words, known, &words, known).in_both == 20000 &&
@@ -87,6 +97,7 @@ test_limits(void)
 	passed &= known->compared && known->features == NULL;
 	report(passed, "remembered documents", "without too many runs");
 	free(document);
+	free(later);
 }
 
 /* some documents, and what is remembered of them */
@@ -130,7 +141,10 @@ test_order(void)
 	{
 		documents[i] = make_document(400000 + i, 10);
 		kept[i] = recall(i, 1);
-		kept[i]->fp = i;
+		shtext_know_bands(kept[i], &(uint64)
+						  {
+							  i
+						  }, 1);
 	}
 	report(all_are_kept(), "remembered documents", "in any order");
 
@@ -142,7 +156,7 @@ test_order(void)
 	old = kept[1];
 	for (int i = 1; i < NDOCUMENTS; i++)
 		kept[i] = recall(i, 1);
-	report(kept[1] != old && kept[1]->fp == 1 && all_are_kept(), "remembered documents",
+	report(kept[1] != old && kept[1]->bands[0] == 1 && all_are_kept(), "remembered documents",
 		   "in the next generation");
 }
 
