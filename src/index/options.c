@@ -7,12 +7,15 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/reloptions.h"
 #include "catalog/index.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "bits/scheme.h"
 #include "compat.h"
@@ -209,14 +212,23 @@ make_scheme(const ShIdxOptions *options, int width)
 /*
  * Is the server writing a new copy of a table, as VACUUM FULL, CLUSTER and some forms of
  * ALTER TABLE do?  Until indexes have been built, there is also a table for the old file,
- * by the name that make_new_heap() gives it.
+ * by the name that make_new_heap() gives it.  Anybody could take that name, but only the
+ * server says whose copy a table is.
  */
 static bool
 is_rewritten(Relation heap)
 {
 	char	   *name = psprintf("pg_temp_%u", RelationGetRelid(heap));
+	Oid			file = get_relname_relid(name, RelationGetNamespace(heap));
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(file));
+	bool		result = false;
 
-	return OidIsValid(get_relname_relid(name, RelationGetNamespace(heap)));
+	if (HeapTupleIsValid(tuple))
+	{
+		result = ((Form_pg_class) GETSTRUCT(tuple))->relrewrite == RelationGetRelid(heap);
+		ReleaseSysCache(tuple);
+	}
+	return result;
 }
 
 /*
