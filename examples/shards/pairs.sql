@@ -31,8 +31,7 @@ FROM simhash_find_duplicates('near_rows_fp', keep => 'length(body) DESC, id') d
 JOIN near_rows x ON x.ctid = d.duplicate JOIN near_rows y ON y.ctid = d.keeper;
 
 -- on the coordinator
--- Texts that are =~= have fingerprints within 10 bits.  With block rows for distance 3, only those within 3 bits are
--- found.
+-- Of the texts that are =~=, those whose fingerprints are within the distance of the block rows.
 CREATE INDEX near_rows_body ON near_rows USING simhash (body simhash_text_ops);
 SELECT x.id, y.id
 FROM simhash_find_all('near_rows_body') p JOIN near_rows x ON x.ctid = p.a JOIN near_rows y ON y.ctid = p.b;
