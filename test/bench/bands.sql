@@ -5,7 +5,7 @@ CREATE EXTENSION simhash;
 CREATE UNLOGGED TABLE pair (kind text, a text, b text);
 \copy pair from 'pairs'
 
--- those of src/text/similar.c
+-- those of src/bits/distance.c
 CREATE TABLE cell (form text, s numeric, bands int, radius int);
 INSERT INTO cell VALUES
 ('text', 0.95, 3, 3), ('text', 0.9, 4, 5), ('text', 0.85, 5, 6), ('text', 0.8, 7, 7), ('text', 0.75, 9, 9),
