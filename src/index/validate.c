@@ -145,8 +145,12 @@ validate_operator(Family *family, Form_pg_amop member)
 {
 	const char *name = format_operator(member->amopopr);
 	Oid			result_type = BOOLOID;
-	ShIdxAsk	ask = shidx_meaning(member->amopstrategy,
-									kind_of_left(family, member->amoplefttype), 0).ask;
+	ShIdxMeaning meaning = shidx_meaning(member->amopstrategy,
+										 kind_of_left(family, member->amoplefttype), 0);
+	ShIdxAsk	ask = meaning.ask;
+	int			bands = ask == SHIDX_ASK_BAND ? 
+		shidx_function_width(shidx_fingerprint_function_in(family->oid, member->amoplefttype)) /
+		SHBITS_WIDTH : 0;
 	bool		valid_purpose;
 
 	/* there is no order by wide fingerprints, and the planner sorts */
@@ -166,9 +170,12 @@ validate_operator(Family *family, Form_pg_amop member)
 			!OidIsValid(member->amopsortfamily);
 	if (!valid_purpose)
 		report_invalid(family, psprintf("contains invalid ORDER BY specification for operator %s", name));
-	if (!check_amop_signature(member->amopopr, result_type,
-							  member->amoplefttype, member->amoprighttype) ||
-		!can_be_compared(family, member))
+	if (ask == SHIDX_ASK_BAND && meaning.bands > bands)
+		report_invalid(family, psprintf("contains operator %s for %d bands, of which its function computes %d",
+										name, meaning.bands, bands));
+	else if (!check_amop_signature(member->amopopr, result_type,
+								   member->amoplefttype, member->amoprighttype) ||
+			 !can_be_compared(family, member))
 		report_invalid(family, psprintf("contains operator %s with wrong signature", name));
 	if (family->hashed && member->amopstrategy == SIMHASH_STRATEGY_EQUAL &&
 		(!has_hash(family, member->amoplefttype) || !has_hash(family, member->amoprighttype)))

@@ -172,8 +172,18 @@ have_bands(const DocumentPair *pair)
 	return a != NULL && a->nbands >= pair->nbands && b != NULL && b->nbands >= pair->nbands;
 }
 
+static bool
+are_equal(const DocumentPair *pair)
+{
+	const struct varlena *a = pair->documents[0].features.document;
+	const struct varlena *b = pair->documents[1].features.document;
+
+	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
+		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
+}
+
 /*
- * Are the documents similar?
+ * Are the documents similar?  Equal ones are if they have features.
  *
  * The rows of a table hardly ever share a band with the document that is looked for, and
  * bands show that faster than sets of features.  Candidates of an index always share one,
@@ -186,6 +196,13 @@ are_similar(DocumentPair *pair)
 	static int	near = 0;
 	bool		result;
 
+	if (are_equal(pair))
+	{
+		uint64		words[BANDS];
+
+		pair->known = get_bands(pair->form, &pair->documents[1], pair->nbands, words) != NULL;
+		return pair->known;
+	}
 	if (near == 0 || have_bands(pair))
 	{
 		if (!share_band(pair))
@@ -265,17 +282,23 @@ similar(FunctionCallInfo fcinfo, const Form *form)
 	PG_RETURN_BOOL(result);
 }
 
+/*
+ * All bands of a document, which may be one that is looked for.
+ */
 static Datum
 similar_bands(FunctionCallInfo fcinfo, const Form *form)
 {
-	struct varlena *document = PG_GETARG_VARLENA_PP(0);
+	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	Document	document;
 	uint64		words[BANDS];
-	bool		found = compute_bands(form, document, BANDS, words);
+	const uint64 *bands;
 
-	PG_FREE_IF_COPY(document, 0);
-	if (!found)
+	read_document(&document, form, value, 1);	/* as in a call of two documents */
+	bands = get_bands(form, &document, BANDS, words);
+	PG_FREE_IF_COPY(value, 0);
+	if (bands == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(shtype_bits_of_words(words, BANDS * SHBITS_WIDTH));
+	PG_RETURN_BYTEA_P(shtype_bits_of_words(bands, BANDS * SHBITS_WIDTH));
 }
 
 /*
