@@ -52,9 +52,8 @@ my %table = (
 # $2 a radius, and $3 an array of values.
 #
 # Of nearest rows: $1 as the index is asked, the distance, and a condition as above.
-# Of pairs: what they are compared by, and the function that does; what else must hold;
-# the distance of a search by the class, or by an index without options; distances; and
-# whether clusters have the smallest fingerprint for a number.
+# Of pairs: what they are compared by, and the function that does; the distance of a search
+# by an index without options; distances, or the similarities of texts.
 my %type = (
 	simhash => {
 		sql => 'simhash',
@@ -74,7 +73,6 @@ my %type = (
 		pair_distance => 'distance',
 		default_distance => 3,
 		pair_radii => [ 0 .. 6, 10 ],
-		smallest => 1,
 		conditions => sub {
 			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE distance(fp::bigint, h) <= ';
 			return (
@@ -509,17 +507,14 @@ sub pairs_forms
 		near($name, distance => $distance, similarity => $share), [ 'a_tid', 'b_tid', $bits[0], $bits[1], $d ], 'near');
 
 	my $condition = $same->();
-	my $sign = '(-1::bigint << 63)';
-	my $number =
-	  $type->{smallest} && !$condition ? "min(h # $sign) OVER w # $sign" : 'dense_rank() OVER (ORDER BY root)';
 	$distance = pick(@radii);
 	$share = pick(@shares);
 	push @forms,
-	  search('clusters', "$index, " . join(', ', $distance // 'NULL', $argument->($condition)) . $asked->($share),
+	  search('clusters', "$index, " . ($distance // 'NULL') . ', same => ' . $argument->($condition) . $asked->($share),
 		[ 'cluster', 'member', 'fp::bigint', 'size' ],
 		near($name, distance => $distance, similarity => $share, same => $condition),
 		[ 'number', 'tid', $bits[2], 'size' ],
-		"(SELECT $number AS number, tid, h, count(*) OVER w AS size FROM $arrays"
+		"(SELECT dense_rank() OVER (ORDER BY root) AS number, tid, h, count(*) OVER w AS size FROM $arrays"
 		  . ' CROSS JOIN connected(p.a, p.b) c JOIN x USING (no) WINDOW w AS (PARTITION BY root)) s');
 
 	my $keep = pick(undef, 'id', 'note DESC, id DESC', 'tenant, id');
@@ -528,7 +523,8 @@ sub pairs_forms
 	$share = pick(@shares);
 	push @forms,
 	  search('duplicates',
-		"$index, " . join(', ', $distance // 'NULL', map { $argument->($_) } $keep, $condition) . $asked->($share),
+		"$index, " . ($distance // 'NULL') . ', keep => ' . $argument->($keep) . ', same => ' . $argument->($condition)
+		  . $asked->($share),
 		[ 'duplicate', 'keeper', $texts ? '(similarity * 1e9)::integer' : 'distance' ],
 		near($name, distance => $distance, similarity => $share, order => $keep, same => $condition),
 		[ 'x.tid', 'k.tid', $texts ? '-s.d' : 's.d' ],
