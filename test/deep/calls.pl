@@ -50,7 +50,7 @@ sub random_type
 		text => [ 'text', $text, 'fp simhash_text_ops', $minhash ],
 		bytea => [ 'bytea', "convert_to($text, 'UTF8')", 'fp simhash_bytea_ops', $minhash ],
 		wide => [ 'text', $text, 'fp wide_text_ops', 'simhash_minhash_bits(fp, 256)::varbit', 60, 0.6 ]);
-	my %type = (name => $name, width => $name eq 'wide' ? 256 : $width, wide => $name =~ /bits|wide/, bands => $bands{$name});
+	my %type = (name => $name, width => $name eq 'wide' ? 256 : $width, bands => $bands{$name}, wide => $name =~ /bits|wide/);
 	@type{qw(sql value column bits radius share)} = $of{$name}->@*;
 	return \%type;
 }
