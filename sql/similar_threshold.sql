@@ -72,7 +72,7 @@ BEGIN
 		CALL make_indexes(no);
 	END IF;
 	INSERT INTO doc SELECT i, i % 3, body, convert_to(body, 'UTF8'), 0.5 + (bits(no || 's' || i) & 1023) % 601 / 1200.0
-	FROM (SELECT i, CASE WHEN i % 20 = 19 THEN '...' WHEN i % 20 = 18 THEN NULL ELSE words(no, i, 4, (i % 11) / 50.0) END AS body
+	FROM (SELECT i, CASE WHEN i % 20 = 19 THEN '...' WHEN i % 20 = 18 THEN NULL ELSE words(no, i, 4, (i % 11) / 100.0) END AS body
 		FROM generate_series(1, 40) i) t;
 	IF no % 2 = 1 THEN
 		CALL make_indexes(no);
@@ -137,6 +137,28 @@ GROUP BY form, kind ORDER BY form, kind;
 SELECT form, c.* FROM unnest('{indexscan,bitmapscan}'::text[]) form, use_only(form, '{hashjoin,mergejoin,material}'),
 	compare_rows('SELECT y.s FROM exact x JOIN exact y ON simhash_similar(y.b, x.a, x.s::real)', 'SELECT s FROM exact') c;
 
+-- many pairs that share none of as many bands as an index has
+CREATE TABLE far AS SELECT n, string_agg(md5(n || ' ' || w), ' ' ORDER BY w) AS a,
+	string_agg(md5(n || ' ' || CASE WHEN w > 42 THEN -w ELSE w END), ' ' ORDER BY w) AS b
+FROM generate_series(1, 100) n, generate_series(1, 60) w GROUP BY n;
+SELECT count(*) FILTER (WHERE alike) > 90 AS many, count(*) FILTER (WHERE alike AND NOT simhash_share_band(simhash_bands(a), simhash_bands(b), 12, 7)) > 10 AS beyond
+FROM far, are_alike(a, b, 0.5) alike;
+CREATE FUNCTION compare_far(columns text, OUT form text, OUT rows bigint, OUT missing bigint, OUT wrong bigint) RETURNS SETOF record LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE INDEX far_b ON far USING simhash (%s)', columns);
+	FOREACH form IN ARRAY '{indexscan,bitmapscan}'::text[] LOOP
+		PERFORM use_only(form, '{hashjoin,mergejoin,material}');
+		IF plan_of('SELECT x.n FROM far x JOIN far y ON simhash_similar(y.b, x.a, 0.5)') !~ 'far_b.*Index Cond' THEN
+			RAISE EXCEPTION 'the index is not used';
+		END IF;
+		SELECT c.* INTO rows, missing, wrong FROM compare_rows('SELECT x.n FROM far x JOIN far y ON simhash_similar(y.b, x.a, 0.5)',
+			'SELECT n FROM far WHERE are_alike(a, b, 0.5)') c;
+		RETURN NEXT;
+	END LOOP;
+	DROP INDEX far_b;
+END $$;
+SELECT columns, c.* FROM unnest('{b simhash_text_ops,"(n % 5), b simhash_text_ops"}'::text[]) columns, compare_far(columns) c;
+
 --
 -- Plans, with the number of bands instead of these
 --
@@ -164,7 +186,7 @@ FROM unnest('{seqscan,bitmapscan,indexscan,indexonlyscan,hashjoin,mergejoin,mate
 
 -- more texts: the index where it has bands enough; estimates are those of =~=
 TRUNCATE doc;
-INSERT INTO doc SELECT i, i % 3, words(1, i, 40, (i % 11) / 50.0), NULL, 0.5 + i % 5 / 10.0 FROM generate_series(1, 3000) i;
+INSERT INTO doc SELECT i, i % 3, words(1, i, 40, (i % 11) / 100.0), NULL, 0.5 + i % 5 / 10.0 FROM generate_series(1, 3000) i;
 VACUUM ANALYZE doc;
 CREATE FUNCTION by_index() RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(s || CASE WHEN plan_of(format('SELECT id FROM doc WHERE simhash_similar(body, ''a b c d'', %s)', s)) ~ 'doc_body' THEN ' yes' ELSE ' no' END, ', ' ORDER BY s DESC)
