@@ -23,6 +23,7 @@
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "nodes/value.h"
 #include "parser/parse_coerce.h"
 #include "utils/catcache.h"
 #include "utils/fmgroids.h"
@@ -378,6 +379,8 @@ shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index,
 				   index_getprocinfo(index, column + 1, shidx_proc_of(fingerprinter->kind)),
 				   CurrentMemoryContext);
 	fingerprinter->collation = index->rd_indcollation[column];
+	fingerprinter->nbands = fingerprinter->kind == SHIDX_BANDED ?
+		(Node *) makeInteger(geometry->nparts) : NULL;
 }
 
 /*
@@ -488,7 +491,7 @@ shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value, ShFingerprint *p
 	}
 	old = enter_context(fingerprinter);
 	InitFunctionCallInfoData(*fcinfo, &fingerprinter->function, 1, fingerprinter->collation,
-							 NULL, NULL);
+							 fingerprinter->nbands, NULL);
 	fcinfo->args[0].value = value;
 	fcinfo->args[0].isnull = false;
 	fingerprint = FunctionCallInvoke(fcinfo);

@@ -96,6 +96,9 @@ typedef struct ShIdxFingerprinter
 	/* of SHIDX_COMPUTED and SHIDX_BANDED only */
 	FmgrInfo	function;
 	Oid			collation;
+
+	/* how many bands are needed, which a function may find as its context */
+	struct Node *nbands;
 } ShIdxFingerprinter;
 
 /* class.c: the fingerprints of values */

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "nodes/value.h"
 #include "utils/float.h"
 
 #include "bits/distance.h"
@@ -80,6 +81,51 @@ compute_bands(const Form *form, const struct varlena *document, int nbands, uint
 	return found;
 }
 
+static bool
+are_equal(const struct varlena *a, const struct varlena *b)
+{
+	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
+		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
+}
+
+/*
+ * The document whose bands an index had last, if it is not longer than this: one that is
+ * looked for, or inserted under a constraint, is then compared with candidates.
+ */
+#define KEPT_SIZE				8192
+
+static const Form *kept_form = NULL;
+static int	kept_nbands;
+static union
+{
+	struct varlena document;
+	char		bytes[KEPT_SIZE];
+}			kept;
+static uint64 kept_bands[BANDS];
+
+static void
+keep_bands(const Form *form, const struct varlena *document, int nbands, const uint64 *bands)
+{
+	if (VARSIZE_ANY(document) > KEPT_SIZE)
+		return;
+	memcpy(kept.bytes, document, VARSIZE_ANY(document));
+	memcpy(kept_bands, bands, nbands * sizeof(uint64));
+	kept_nbands = nbands;
+	kept_form = form;
+}
+
+/*
+ * Get the first bands of a document.  Returns false if it has no feature.
+ */
+static bool
+find_bands(const Form *form, const struct varlena *document, int nbands, uint64 *bands)
+{
+	if (form != kept_form || nbands > kept_nbands || !are_equal(document, &kept.document))
+		return compute_bands(form, document, nbands, bands);
+	memcpy(bands, kept_bands, nbands * sizeof(uint64));
+	return true;
+}
+
 /* one of the documents of a call */
 typedef struct Document
 {
@@ -108,7 +154,7 @@ get_bands(const Form *form, const Document *document, int nbands, uint64 *words)
 
 	if (known != NULL && known->nbands >= nbands)
 		return known->bands;
-	if (!compute_bands(form, document->features.document, nbands, words))
+	if (!find_bands(form, document->features.document, nbands, words))
 		return NULL;
 	if (known == NULL)
 		return words;
@@ -172,16 +218,6 @@ have_bands(const DocumentPair *pair)
 	return a != NULL && a->nbands >= pair->nbands && b != NULL && b->nbands >= pair->nbands;
 }
 
-static bool
-are_equal(const DocumentPair *pair)
-{
-	const struct varlena *a = pair->documents[0].features.document;
-	const struct varlena *b = pair->documents[1].features.document;
-
-	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
-		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
-}
-
 /*
  * Are the documents similar?  Equal ones are if they have features.
  *
@@ -196,7 +232,7 @@ are_similar(DocumentPair *pair)
 	static int	near = 0;
 	bool		result;
 
-	if (are_equal(pair))
+	if (are_equal(pair->documents[0].features.document, pair->documents[1].features.document))
 	{
 		uint64		words[BANDS];
 
@@ -283,22 +319,23 @@ similar(FunctionCallInfo fcinfo, const Form *form)
 }
 
 /*
- * All bands of a document, which may be one that is looked for.
+ * All bands of a document; or those that an index says it needs, and zeros (index/class.h).
  */
 static Datum
 similar_bands(FunctionCallInfo fcinfo, const Form *form)
 {
-	struct varlena *value = PG_GETARG_VARLENA_PP(0);
-	Document	document;
-	uint64		words[BANDS];
-	const uint64 *bands;
+	struct varlena *document = PG_GETARG_VARLENA_PP(0);
+	Node	   *needed = fcinfo->context;
+	int			nbands = needed != NULL && IsA(needed, Integer) ? Min(intVal(needed), BANDS) : BANDS;
+	uint64		words[BANDS] = {0};
+	bool		found = find_bands(form, document, nbands, words);
 
-	read_document(&document, form, value, 1);	/* as in a call of two documents */
-	bands = get_bands(form, &document, BANDS, words);
-	PG_FREE_IF_COPY(value, 0);
-	if (bands == NULL)
+	if (found)
+		keep_bands(form, document, nbands, words);
+	PG_FREE_IF_COPY(document, 0);
+	if (!found)
 		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(shtype_bits_of_words(bands, BANDS * SHBITS_WIDTH));
+	PG_RETURN_BYTEA_P(shtype_bits_of_words(words, BANDS * SHBITS_WIDTH));
 }
 
 /*

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "port/pg_bswap.h"
 #include "utils/lsyscache.h"
 
 #include "bits/distance.h"
@@ -160,10 +161,9 @@ shtype_join_bits(const uint64 *parts, int width)
 bytea *
 shtype_bits_of_words(const uint64 *words, int width)
 {
-	uint8		bytes[SIMHASH_BITS_MAX_BYTES];
-	int			nbytes = width / BITS_PER_BYTE;
+	uint64		bytes[SIMHASH_BITS_MAX_BYTES / sizeof(uint64)];
 
-	for (int i = 0; i < nbytes; i++)
-		bytes[i] = (uint8) (words[i / 8] >> (56 - i % 8 * 8));
-	return shtype_new_bits(bytes, nbytes);
+	for (int i = 0; i < (width + SHBITS_WIDTH - 1) / SHBITS_WIDTH; i++)
+		bytes[i] = pg_hton64(words[i]);
+	return shtype_new_bits((const uint8 *) bytes, width / BITS_PER_BYTE);
 }
