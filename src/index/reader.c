@@ -260,7 +260,7 @@ collect_all(ShIdxReader *reader)
 	MemoryContext old = MemoryContextSwitchTo(reader->query->context);
 
 	reader->collects = false;
-	reader->sort = shidx_sort_begin_distinct(work_mem);
+	reader->sort = shidx_sort_begin_distinct(work_mem, false);
 	reader->ballscan.keep_pin = false;
 	while (read_matches(reader))
 	{
@@ -287,7 +287,7 @@ sort_with_returned(ShIdxReader *reader)
 	rows_iterator iterator;
 	ReturnedRow *returned;
 
-	reader->sort = shidx_sort_begin_distinct(work_mem);
+	reader->sort = shidx_sort_begin_distinct(work_mem, false);
 	rows_start_iterate(reader->returned, &iterator);
 	while ((returned = rows_iterate(reader->returned, &iterator)) != NULL)
 		shidx_sort_add(reader->sort, returned->row, 0);

@@ -98,13 +98,13 @@ shidx_sort_begin_grouped(int memory_kb, bool grouped)
 }
 
 /*
- * The same as shidx_sort_begin, for entries of which many are equal: equal ones are
- * dropped before any go to disk, though some may be left.
+ * The same for entries of which many are equal: equal ones are dropped before any go to
+ * disk, though some may be left.
  */
 ShIdxSort *
-shidx_sort_begin_distinct(int memory_kb)
+shidx_sort_begin_distinct(int memory_kb, bool grouped)
 {
-	ShIdxSort  *sort = shidx_sort_begin(memory_kb);
+	ShIdxSort  *sort = shidx_sort_begin_grouped(memory_kb, grouped);
 
 	sort->distinct = true;
 	return sort;
@@ -190,18 +190,24 @@ static bool
 drop_equal(ShIdxSort *sort)
 {
 	size_t		count = (size_t) sort->count;
-	ShIdxSortItems sorted = shidx_sort_allocate_items(sort->context, count, false);
-	ShIdxSortItem *rows = sort->rows.items;
+	ShIdxSortItems sorted = shidx_sort_allocate_items(sort->context, count, sort->grouped);
+	ShIdxSortItems *rows = &sort->rows;
 	size_t		left = 0;
 
-	shidx_sort_radix(rows, sorted.items, count);
+	shidx_sort_radix_table(*rows, sorted, count, NULL, shidx_sort_varying(*rows, count));
 	for (size_t i = 0; i < count; i++)
 	{
 		ShIdxSortItem item = sorted.items[i];
+		uint32		group = shidx_sort_group(sorted, i);
 
 		shcompat_check_at(i);
-		if (left == 0 || item.key != rows[left - 1].key || item.value != rows[left - 1].value)
-			rows[left++] = item;
+		if (left > 0 && !shidx_sort_grouped_less(rows->items[left - 1], shidx_sort_group(*rows, left - 1),
+												 item, group))
+			continue;
+		rows->items[left] = item;
+		if (sort->grouped)
+			rows->groups[left] = group;
+		left++;
 	}
 	shidx_sort_free_items(&sorted);
 	sort->count = left;

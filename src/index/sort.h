@@ -176,7 +176,7 @@ typedef struct ShIdxSortShare
 
 /* sort.c */
 extern ShIdxSort *shidx_sort_begin(int memory_kb);
-extern ShIdxSort *shidx_sort_begin_distinct(int memory_kb);
+extern ShIdxSort *shidx_sort_begin_distinct(int memory_kb, bool grouped);
 extern ShIdxSort *shidx_sort_begin_grouped(int memory_kb, bool grouped);
 extern ShIdxSort *shidx_sort_begin_share(SharedFileSet *files, int number, bool grouped);
 extern void shidx_sort_end_share(ShIdxSort *sort, ShIdxSortShare *share);

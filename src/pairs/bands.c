@@ -12,6 +12,11 @@
  *
  * Rows that are not the first of their element, or not seen, are remembered with it.  Such a
  * row has another with an equal word beside it in every table, so only these are asked for.
+ * Entries are settled as they are read (input.c): of the rows of a word, the elements are
+ * left.  So a value takes the room of one row in a bucket, however often it is stored.
+ *
+ * Between two sides, each row is an element.
+ *
  * Pairs of elements are sorted, beyond memory in temporary files, so that each is passed
  * once, however many tables have it.
  *
@@ -30,13 +35,6 @@
 /* in place of the first row of an element: the snapshot does not see the row */
 #define NOT_SEEN	0
 
-/*
- * A pair in the sort has the first rows of two elements, and the halves of their group in the
- * bits above.
- */
-#define ROW_BITS	48
-#define ROW_MASK	((UINT64CONST(1) << ROW_BITS) - 1)
-
 #define FIRST_CAPACITY	1024
 
 /* the fraction of maintenance_work_mem for rows that are not the first */
@@ -45,10 +43,13 @@
 /* the most elements that have numbers at a time */
 #define MAX_NUMBERED	0x10000
 
+/* rows of the second side have this bit in addition, where both are asked for */
+#define SECOND_SIDE		(UINT64CONST(1) << 63)
+
 /* the number of an element */
 typedef struct NumberEntry
 {
-	ShPairsRow	first;
+	ShPairsRow	first;			/* its first row, and its side */
 	uint32		number;
 	char		status;
 } NumberEntry;
@@ -74,8 +75,10 @@ hash_row(uint64 secret, ShPairsRow row)
 struct ShPairsBands
 {
 	ShPairsSink *sink;
+	bool		two_sides;
+	bool		of_array;		/* the first one is an array */
 	bool		first_walk;
-	ShIdxSort  *sort;			/* of pairs */
+	ShIdxSort  *sort;			/* of pairs, by the first rows of both */
 
 	/*
 	 * rows that are not the first of their element, with that one or NOT_SEEN:
@@ -85,13 +88,17 @@ struct ShPairsBands
 	size_t		capacity;
 	ShIdxSortItem *rows;
 
-	ShPairsRow *firsts;			/* of the rows of a word */
-	size_t		max_firsts;
+	/* entries that have another with an equal word, as they are settled */
+	size_t		capacity_repeated;
+	uint32	   *words;			/* numbers of their words */
+	ShPairsRow *repeated;		/* their rows, */
+	ShPairsRow *firsts;			/* and the first ones of their elements */
 
 	/* after the last walk */
 	uint64		secret;
 	struct numbers_hash *numbers;
-	MemoryContext context;		/* of these, and of rows of elements */
+	MemoryContext home;
+	MemoryContext context;		/* of numbers, and of rows of elements */
 	size_t		npairs;			/* found, and not yet passed */
 	ShPairsPair pairs[SHPAIRS_MAX_PAIRS];
 };
@@ -100,32 +107,40 @@ struct ShPairsBands
  * Begin without pairs, in the current memory context.
  */
 ShPairsBands *
-shpairs_bands_begin(ShPairsSink *sink)
+shpairs_bands_begin(ShPairsSink *sink, bool two_sides, bool grouped)
 {
 	ShPairsBands *bands = palloc0(sizeof(ShPairsBands));
 
 	bands->sink = sink;
-	bands->first_walk = true;
-	bands->sort = shidx_sort_begin_distinct(maintenance_work_mem);
+	bands->two_sides = two_sides;
+	bands->sort = shidx_sort_begin_distinct(maintenance_work_mem, grouped);
 	bands->capacity = FIRST_CAPACITY;
 	bands->rows = palloc(FIRST_CAPACITY * sizeof(ShIdxSortItem));
 	bands->secret = pg_prng_uint64(&pg_global_prng_state);
+	bands->home = CurrentMemoryContext;
 	bands->context = AllocSetContextCreate(CurrentMemoryContext, "simhash elements of bands",
 										   ALLOCSET_DEFAULT_SIZES);
 	return bands;
 }
 
-/* make room for the first rows of so many rows, whose old ones are discarded */
-static void
-enlarge_firsts(ShPairsBands *bands, size_t count)
+static void *
+replace_rows(ShPairsBands *bands, void *old, Size size)
 {
-	if (count <= bands->max_firsts)
+	if (old != NULL)
+		pfree(old);
+	return MemoryContextAllocHuge(bands->home, bands->capacity_repeated * size);
+}
+
+/* make room for so many entries that are settled together; what was there is discarded */
+static void
+enlarge_repeated(ShPairsBands *bands, size_t count)
+{
+	if (count <= bands->capacity_repeated)
 		return;
-	if (bands->firsts != NULL)
-		pfree(bands->firsts);
-	bands->max_firsts = Max(count, 2 * bands->max_firsts);
-	bands->firsts = MemoryContextAllocHuge(CurrentMemoryContext,
-										   bands->max_firsts * sizeof(ShPairsRow));
+	bands->capacity_repeated = Max(count, 2 * bands->capacity_repeated);
+	bands->words = replace_rows(bands, bands->words, sizeof(uint32));
+	bands->repeated = replace_rows(bands, bands->repeated, sizeof(ShPairsRow));
+	bands->firsts = replace_rows(bands, bands->firsts, sizeof(ShPairsRow));
 }
 
 /*
@@ -181,110 +196,127 @@ first_of_row(const ShPairsBands *bands, ShPairsRow row)
 	return place < bands->nrows && bands->rows[place].key == row ? bands->rows[place].value : row;
 }
 
-/*
- * Divide the rows of a word by their values, and remember what is found.
- */
-static void
-divide_word(ShPairsBands *bands, uint32 group, const ShPairsRow *rows, size_t count)
-{
-	bands->sink->divide(bands->sink, group, rows, count, bands->firsts);
-	for (size_t i = 0; i < count; i++)
-	{
-		shcompat_check_at(i);
-		if (bands->firsts[i] != rows[i])
-			remember_row(bands, rows[i], bands->firsts[i]);
-	}
-}
-
-/* add a pair of elements of a group, the one with the lower number first */
 static void
 add_element_pair(ShPairsBands *bands, uint32 group, ShPairsRow a, ShPairsRow b)
 {
-	if (a > b)
-	{
-		ShPairsRow	swap = a;
+	if (!bands->two_sides && a > b)
+		shidx_sort_add_grouped(bands->sort, group, b, a);
+	else
+		shidx_sort_add_grouped(bands->sort, group, a, b);
+}
 
-		a = b;
-		b = swap;
-	}
-	shidx_sort_add(bands->sort, (uint64) (group >> 16) << ROW_BITS | a,
-				   (uint64) (group & 0xFFFF) << ROW_BITS | b);
+/* the end of the entries that have the group and the word of the i-th */
+static size_t
+word_end(const ShPairsEntryArrays *entries, size_t i)
+{
+	size_t		end = i + 1;
+
+	while (end < entries->count && shpairs_same_word(entries, i, end))
+		end++;
+	return end;
 }
 
 /*
- * Replace the rows of a word by the elements that they make, each once, and NOT_SEEN behind
- * them.
+ * Find the first rows of the elements of all rows that have others with equal words.
  */
 static void
-settle_word(ShPairsBands *bands, uint32 group, ShPairsRow *rows, size_t count)
+find_firsts(ShPairsBands *bands, const ShPairsEntryArrays *entries)
 {
-	size_t		nfirsts = 0;
-	size_t		kept = 0;
+	size_t		count = 0;
 
-	enlarge_firsts(bands, count);
-	if (bands->first_walk)
-		divide_word(bands, group, rows, count);
-	for (size_t i = 0; i < count; i++)
+	enlarge_repeated(bands, entries->count);
+	for (size_t start = 0, end; start < entries->count; start = end)
 	{
-		ShPairsRow	first = bands->first_walk ? bands->firsts[i] : first_of_row(bands, rows[i]);
-
-		shcompat_check_at(i);
-		/* the rows of an element are pairs with each other */
-		if (bands->first_walk && first != NOT_SEEN && first != rows[i])
-			add_element_pair(bands, group, first, first);
-		if (first != NOT_SEEN)
-			bands->firsts[nfirsts++] = first;
-	}
-	shidx_sort_numbers(bands->firsts, nfirsts);
-	for (size_t i = 0; i < nfirsts; i++)
-	{
-		shcompat_check_at(i);
-		if (i == 0 || bands->firsts[i] != bands->firsts[i - 1])
-			rows[kept++] = bands->firsts[i];
-	}
-	memset(rows + kept, 0, (count - kept) * sizeof(ShPairsRow));
-	for (size_t i = 0; i < kept; i++)
-	{
-		for (size_t j = i + 1; j < kept; j++)
+		end = word_end(entries, start);
+		shcompat_check_at(start);
+		for (size_t i = start; i < end && end - start > 1; i++)
 		{
-			CHECK_FOR_INTERRUPTS();
-			add_element_pair(bands, group, rows[i], rows[j]);
+			bands->words[count] = (uint32) start;
+			bands->repeated[count++] = entries->rows[i];
 		}
 	}
-}
-
-/*
- * Find the elements of a bucket, whose rows are replaced by them, and the pairs of elements
- * that have equal words.  The bucket must have all rows.
- */
-void
-shpairs_bands_settle(ShPairsBands *bands, ShPairsBucket *bucket)
-{
-	for (size_t i = 0; i < bucket->nkeys; i++)
+	if (bands->first_walk && count > 0)
+		bands->sink->divide(bands->sink, bands->words, bands->repeated, count, bands->firsts);
+	for (size_t i = 0; i < count; i++)
 	{
-		size_t		count = shpairs_rows_end(bucket, i) - bucket->starts[i];
-
 		shcompat_check_at(i);
-		if (count > 1)
-			settle_word(bands, bucket->group, bucket->rows + bucket->starts[i], count);
+		if (!bands->first_walk)
+			bands->firsts[i] = first_of_row(bands, bands->repeated[i]);
+		else if (bands->firsts[i] != bands->repeated[i])
+			remember_row(bands, bands->repeated[i], bands->firsts[i]);
 	}
 }
 
 /*
- * Word i of a settled bucket and word j of another are near each other.
+ * Keep the elements of a word, given their first rows for each row, from a place on.
+ * Returns where they end.  The rows of an element are pairs with each other.
+ */
+static size_t
+keep_elements(ShPairsBands *bands, ShPairsEntryArrays *entries, size_t start, ShPairsRow *firsts,
+			  size_t count, size_t kept)
+{
+	uint32		group = shpairs_entry_group(entries, start);
+	size_t		begin = kept;
+
+	shidx_sort_numbers(firsts, count);
+	for (size_t i = 0; i < count; i++)
+	{
+		shcompat_check_at(i);
+		if (firsts[i] == NOT_SEEN)
+			continue;
+		if (kept > begin && entries->rows[kept - 1] == firsts[i])
+		{
+			if (bands->first_walk && (i == 1 || firsts[i - 2] != firsts[i]))
+				add_element_pair(bands, group, firsts[i], firsts[i]);
+			continue;
+		}
+		shpairs_move_entry(entries, kept, start);
+		entries->rows[kept++] = firsts[i];
+	}
+	return kept;
+}
+
+/*
+ * Replace the rows of entries, which come in order, by the elements that they make, each
+ * once for each word.  All rows of a word must be there.
+ */
+void
+shpairs_bands_settle(ShPairsBands *bands, ShPairsEntryArrays *entries)
+{
+	size_t		kept = 0;
+	ShPairsRow *firsts;
+
+	find_firsts(bands, entries);
+	firsts = bands->firsts;
+	for (size_t start = 0, end; start < entries->count; start = end)
+	{
+		end = word_end(entries, start);
+		if (end - start == 1)
+		{
+			shpairs_move_entry(entries, kept, start);
+			entries->rows[kept++] = entries->rows[start];
+			continue;
+		}
+		kept = keep_elements(bands, entries, start, firsts, end - start, kept);
+		firsts += end - start;
+	}
+	entries->count = kept;
+}
+
+/*
+ * Word i of a bucket and word j of another are near each other, or are the same, which has
+ * several rows.
  */
 void
 shpairs_bands_add(ShPairsBands *bands, const ShPairsBucket *a, size_t i, const ShPairsBucket *b,
 				  size_t j)
 {
-	for (size_t x = a->starts[i]; x < shpairs_rows_end(a, i) && a->rows[x] != NOT_SEEN; x++)
+	for (size_t x = a->starts[i]; x < shpairs_rows_end(a, i); x++)
 	{
-		for (size_t y = b->starts[j]; y < shpairs_rows_end(b, j) && b->rows[y] != NOT_SEEN; y++)
+		for (size_t y = a == b && i == j ? x + 1 : b->starts[j]; y < shpairs_rows_end(b, j); y++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			/* an element may be on both sides if its rows are in several chunks */
-			if (a->rows[x] != b->rows[y])
-				add_element_pair(bands, a->group, a->rows[x], b->rows[y]);
+			add_element_pair(bands, a->group, a->rows[x], b->rows[y]);
 		}
 	}
 }
@@ -301,14 +333,14 @@ shpairs_bands_add(ShPairsBands *bands, const ShPairsBucket *a, size_t i, const S
 #include "lib/sort_template.h"
 
 /*
- * A walk over a table has ended.
+ * The entries of a table follow.
  */
 void
-shpairs_bands_end_walk(ShPairsBands *bands)
+shpairs_bands_start(ShPairsBands *bands, int table)
 {
 	if (bands->first_walk)
 		sort_rows_of_elements(bands->rows, bands->nrows);
-	bands->first_walk = false;
+	bands->first_walk = table == 0;
 }
 
 /*
@@ -359,24 +391,27 @@ rows_of_element(ShPairsBands *bands, ShPairsRow first, ShPairsRow **rows)
 }
 
 /*
- * The number of an element, given its first row; or SHPAIRS_NO_NUMBER if the sink has no room.
+ * The number of an element, given its first row, of the second side or not; or
+ * SHPAIRS_NO_NUMBER if the sink has no room.  Elements of an array have no rows.
  */
 static uint32
-number_of_first(ShPairsBands *bands, uint32 group, ShPairsRow first)
+number_of_first(ShPairsBands *bands, uint32 group, ShPairsRow first, bool second)
 {
-	NumberEntry *entry = numbers_lookup(bands->numbers, first);
+	ShPairsRow	key = second ? first | SECOND_SIDE : first;
+	NumberEntry *entry = numbers_lookup(bands->numbers, key);
 	ShPairsElement element = {.group = group,.id = first};
 	uint32		number;
 	bool		found;
 
 	if (entry != NULL)
 		return entry->number;
-	element.nrows = rows_of_element(bands, first, &element.rows);
+	if (second || !bands->of_array)
+		element.nrows = rows_of_element(bands, first, &element.rows);
 	number = bands->sink->number(bands->sink, &element, false);
 	if (bands->sink->takes_all_rows)
 		pfree(element.rows);
 	if (number != SHPAIRS_NO_NUMBER)
-		numbers_insert(bands->numbers, first, &found)->number = number;
+		numbers_insert(bands->numbers, key, &found)->number = number;
 	return number;
 }
 
@@ -401,35 +436,51 @@ turn_rows(ShPairsBands *bands)
 }
 
 /*
+ * Pass a pair, given by the first rows of its elements.
+ */
+static void
+pass_element_pair(ShPairsBands *bands, uint32 group, ShPairsRow a, ShPairsRow b)
+{
+	ShPairsPair *pair = &bands->pairs[bands->npairs];
+
+	while ((pair->a = number_of_first(bands, group, a, false)) == SHPAIRS_NO_NUMBER ||
+		   (pair->b = number_of_first(bands, group, b, bands->two_sides)) == SHPAIRS_NO_NUMBER)
+	{
+		pass_band_pairs(bands);
+		pair = &bands->pairs[0];
+	}
+	if (++bands->npairs == SHPAIRS_MAX_PAIRS)
+		pass_band_pairs(bands);
+}
+
+/*
  * All walks have ended: pass the elements that are part of a pair, with their rows, and each
- * pair once; and each element of several rows as a pair with itself.
+ * pair once; and each element of several rows as a pair with itself.  With of_array, the
+ * first side is an array.
  */
 void
-shpairs_bands_finish(ShPairsBands *bands)
+shpairs_bands_finish(ShPairsBands *bands, bool of_array)
 {
-	ShIdxSortItem item;
+	ShIdxSortItems items;
 	ShIdxSortItem last = {0};
+	size_t		count;
 
+	bands->of_array = of_array;
 	turn_rows(bands);
 	forget_band_numbers(bands);
 	shidx_sort_start(bands->sort);
-	while (shidx_sort_next(bands->sort, &item))
+	while ((count = shidx_sort_next_items(bands->sort, &items)) > 0)
 	{
-		uint32		group = (uint32) (item.key >> ROW_BITS << 16 | item.value >> ROW_BITS);
-		ShPairsPair *pair = &bands->pairs[bands->npairs];
-
-		CHECK_FOR_INTERRUPTS();
-		if (item.key == last.key && item.value == last.value)
-			continue;
-		last = item;
-		while ((pair->a = number_of_first(bands, group, item.key & ROW_MASK)) == SHPAIRS_NO_NUMBER ||
-			   (pair->b = number_of_first(bands, group, item.value & ROW_MASK)) == SHPAIRS_NO_NUMBER)
+		for (size_t i = 0; i < count; i++)
 		{
-			pass_band_pairs(bands);
-			pair = &bands->pairs[0];
+			ShIdxSortItem item = items.items[i];
+
+			CHECK_FOR_INTERRUPTS();
+			/* a row is of one group, and no row of an index is 0 */
+			if (item.key != last.key || item.value != last.value)
+				pass_element_pair(bands, shidx_sort_group(items, i), item.key, item.value);
+			last = item;
 		}
-		if (++bands->npairs == SHPAIRS_MAX_PAIRS)
-			pass_band_pairs(bands);
 	}
 	if (bands->npairs > 0)
 		pass_band_pairs(bands);

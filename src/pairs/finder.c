@@ -11,6 +11,8 @@
  * none suits, groups are searched, if memory has room for them; otherwise the entries
  * are sorted for walks.
  *
+ * Bands are walked over table by table, and bands.c collects the pairs.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -30,6 +32,8 @@ typedef struct Finder
 {
 	ShPairsQuery *query;
 	ShPairsSink *sink;
+	ShPairsBands *bands;		/* or NULL */
+	ShPairsSink no_sink;		/* then in place of the sink, for buckets */
 	ShPairsPlan plan;
 	ShPairsWalks *walks;
 	ShPairsBucket *a;			/* the current buckets, */
@@ -157,6 +161,23 @@ plan_walks(Finder *finder)
 		shpairs_plan_groups(&finder->plan);
 }
 
+/*
+ * Prepare the sides, which are bands, to be walked over.
+ */
+static void
+plan_bands(Finder *finder)
+{
+	ShPairsQuery *query = finder->query;
+	const ShBitsScheme *scheme = shbits_make_scheme(SHBITS_WIDTH, 1, 0);
+
+	finder->bands = shpairs_bands_begin(finder->sink, query->nsides > 1, query->inputs[0].grouped);
+	if (query->nsides == 1)
+		query->inputs[0].bands = finder->bands;
+	for (int i = 0; i < query->nsides; i++)
+		shpairs_input_use(&query->inputs[i], scheme);
+	shpairs_plan_bands(&finder->plan, query->nbands);
+}
+
 static void
 forget_numbers(ShPairsBucket *bucket)
 {
@@ -203,7 +224,9 @@ pass_hits(void *arg, const ShPairsHit *hits, size_t count)
 	ShPairsPair *pairs = finder->pairs;
 	size_t		npairs = 0;
 
-	for (size_t k = 0; k < count; k++)
+	for (size_t k = 0; k < count && finder->bands != NULL; k++)
+		shpairs_bands_add(finder->bands, finder->a, hits[k].i, finder->b, hits[k].j);
+	for (size_t k = 0; k < count && finder->bands == NULL; k++)
 	{
 		while ((pairs[npairs].a = number_of_key(finder, finder->a, hits[k].i)) == SHPAIRS_NO_NUMBER ||
 			   (pairs[npairs].b = number_of_key(finder, finder->b, hits[k].j)) == SHPAIRS_NO_NUMBER)
@@ -222,7 +245,7 @@ pass_hits(void *arg, const ShPairsHit *hits, size_t count)
 
 /*
  * Pass on the keys that have several rows.  Equal fingerprints share all prefixes, so
- * their pairs belong to the first search of these rows.
+ * their pairs belong to the first search of these rows, unless they are words of bands.
  */
 static void
 pass_repeated(Finder *finder)
@@ -231,7 +254,7 @@ pass_repeated(Finder *finder)
 	ShPairsHit	hits[SHPAIRS_MAX_HITS];
 	size_t		count = 0;
 
-	if (!bucket->first_walk || bucket->nrows == bucket->nkeys)
+	if ((!bucket->first_walk && finder->bands == NULL) || bucket->nrows == bucket->nkeys)
 		return;
 	for (size_t i = 0; i < bucket->nkeys; i++)
 	{
@@ -266,7 +289,7 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "simhash pairs",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	Finder	   *finder = palloc(sizeof(Finder));
+	Finder	   *finder = palloc0(sizeof(Finder));
 
 	/* rows that buckets do not keep have no pairs with another side */
 	Assert(query->nsides == 1 || !sink->takes_all_rows);
@@ -276,7 +299,9 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	finder->sink = sink;
 	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance, pass_hits,
 						finder);
-	if (query->inputs[0].nwords == 1)
+	if (query->nbands > 0)
+		plan_bands(finder);
+	else if (query->inputs[0].nwords == 1)
 		plan_walks(finder);
 	else
 	{
@@ -285,7 +310,8 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 		shpairs_plan_groups(&finder->plan);
 	}
 	finder->walks = shpairs_walks_begin(query->inputs, query->nsides, &finder->plan,
-										&finder->search.pairs, sink);
+										&finder->search.pairs,
+										finder->bands != NULL ? &finder->no_sink : sink);
 	MemoryContextSwitchTo(old);
 	while (shpairs_walks_next(finder->walks, &finder->a, &finder->b))
 	{
@@ -293,10 +319,12 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 		if (query->nsides == 1 && finder->a == finder->b)
 			pass_repeated(finder);
 		shpairs_search(&finder->search, finder->a, finder->b, &workers);
-		if (sink->leave != NULL)
+		if (sink->leave != NULL && finder->bands == NULL)
 			sink->leave(sink);
 	}
 	for (int i = 0; i < query->nsides; i++)
 		shpairs_input_end(&query->inputs[i]);
+	if (finder->bands != NULL)
+		shpairs_bands_finish(finder->bands, query->inputs[0].band_words != NULL);
 	MemoryContextDelete(context);
 }

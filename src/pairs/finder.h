@@ -23,6 +23,7 @@ typedef struct ShPairsQuery
 	int			nsides;			/* 1 or 2 */
 	ShPairsInput inputs[2];
 	int			distance;
+	int			nbands;			/* if inputs are bands: the tables that count */
 
 	/* the wanted scheme and table of it, or NULL and SHPAIRS_ALL_TABLES */
 	const ShBitsScheme *scheme;

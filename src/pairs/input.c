@@ -18,6 +18,9 @@
  * the same TID one after the other, the snapshot sees neither, so that it does
  * not matter what its value is.
  *
+ * An index of bands has a tree for each word, too, but these are read one after the other,
+ * and the words of a row are not put together.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -544,14 +547,13 @@ shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes, Snapsh
 	for (int i = 0; i < indexes->count; i++)
 	{
 		Relation	index = indexes->list[i].index;
-		ShBitsScheme *scheme = shidx_get_scheme(index);
-		double		ntrees = (double) input->nwords * scheme->ntables;
+		ShIdxGeometry *geometry = shidx_get_geometry(index);
 
 		PredicateLockRelation(index, snapshot);
 		pgstat_count_index_scan(index);
+		input->banded = geometry->prefix_bits > 0;
 		input->entries += Max(index->rd_rel->reltuples, 0);
-		input->most += RelationGetNumberOfBlocks(index) / ntrees * SHIDX_MAX_ENTRIES;
-		pfree(scheme);
+		input->most += (double) RelationGetNumberOfBlocks(index) / geometry->ntrees * SHIDX_MAX_ENTRIES;
 	}
 }
 
@@ -600,6 +602,19 @@ shpairs_input_array(ShPairsInput *input, AnyArrayType *array, bool wide)
 	input->elements = elements;
 	input->wide_type = wide;
 	input->entries = input->most = input->nelements = nelements;
+}
+
+/*
+ * The bands of an array, nbands words of each of its elements.  They must outlive the input.
+ */
+void
+shpairs_input_bands(ShPairsInput *input, const uint64 *words, size_t count, int nbands)
+{
+	begin_input(input, SHBITS_WIDTH);
+	input->banded = true;
+	input->nbands = nbands;
+	input->band_words = words;
+	input->entries = input->most = input->nelements = count;
 }
 
 /* the words of an element */
@@ -822,6 +837,142 @@ next_elements(ShPairsInput *input)
 }
 
 /*
+ * Sort the words of a table, where no trees have them in the wanted order.
+ */
+static void
+sort_bands(ShPairsInput *input, int table, const ShBitsScheme *scheme)
+{
+	ShIdxSort  *sort = shidx_sort_begin_grouped(maintenance_work_mem, input->grouped);
+
+	if (input->band_words == NULL)
+		read_word(input, table, sort);
+	for (size_t i = 0; input->band_words != NULL && i < input->nelements; i++)
+	{
+		shcompat_check_at(i);
+		shidx_sort_add(sort, input->band_words[i * input->nbands + table], i);
+	}
+	end_entries(input->entries_of);
+	read_sorted(input->entries_of, sort, scheme, input->grouped);
+}
+
+/* entries whose rows are elements, and some that are not yet */
+struct ShPairsSettled
+{
+	ShPairsEntryArrays all;
+	size_t		capacity;
+	size_t		next;			/* the first that has not been returned, */
+	size_t		end;			/* the end of those that are settled, */
+	size_t		waiting;		/* and the start of those that may be followed
+								 * by more of their word */
+};
+
+/* so many entries are settled together, or a few more, since their rows are looked up then */
+#define SETTLED_TOGETHER	0x8000
+
+static void
+begin_settled(ShPairsInput *input)
+{
+	struct ShPairsSettled *settled = palloc0(sizeof(struct ShPairsSettled));
+
+	settled->capacity = 2 * SETTLED_TOGETHER;
+	settled->all.words = palloc(settled->capacity * sizeof(uint64));
+	settled->all.rows = palloc(settled->capacity * sizeof(ShPairsRow));
+	settled->all.groups = input->grouped ? palloc(settled->capacity * sizeof(uint32)) : NULL;
+	input->settled = settled;
+}
+
+/*
+ * Add the next entries of the table.  Returns false if there are none.
+ */
+static bool
+add_unsettled(ShPairsInput *input)
+{
+	struct ShPairsSettled *settled = input->settled;
+	ShPairsEntryArrays *all = &settled->all;
+	uint32		group;
+	ShPermuted *words;
+	ShPairsRow *rows;
+	int			count = next_entries(input->entries_of, &group, &words, &rows);
+
+	CHECK_FOR_INTERRUPTS();
+	if (all->count + count > settled->capacity)
+	{
+		settled->capacity *= 2;
+		all->words = repalloc_huge(all->words, settled->capacity * sizeof(uint64));
+		all->rows = repalloc_huge(all->rows, settled->capacity * sizeof(ShPairsRow));
+		if (input->grouped)
+			all->groups = repalloc_huge(all->groups, settled->capacity * sizeof(uint32));
+	}
+	memcpy(all->words + all->count, words, count * sizeof(uint64));
+	memcpy(all->rows + all->count, rows, count * sizeof(ShPairsRow));
+	for (int i = 0; i < count && input->grouped; i++)
+		all->groups[all->count + i] = group;
+	all->count += count;
+	return count > 0;
+}
+
+/*
+ * Settle the next entries, in place of those that have been returned.  Returns false if there
+ * are none.
+ */
+static bool
+settle_entries(ShPairsInput *input)
+{
+	struct ShPairsSettled *settled = input->settled;
+	ShPairsEntryArrays *all = &settled->all;
+	ShPairsEntryArrays complete;
+	bool		more = true;
+
+	settled->next = 0;
+	do
+	{
+		size_t		count = all->count - settled->waiting;
+
+		memmove(all->words, all->words + settled->waiting, count * sizeof(uint64));
+		memmove(all->rows, all->rows + settled->waiting, count * sizeof(ShPairsRow));
+		if (input->grouped)
+			memmove(all->groups, all->groups + settled->waiting, count * sizeof(uint32));
+		all->count = count;
+		/* the first and the last are of one word: there may be more of it */
+		do
+			more = add_unsettled(input);
+		while (more && (all->count < SETTLED_TOGETHER || shpairs_same_word(all, 0, all->count - 1)));
+		settled->waiting = all->count;
+		while (more && shpairs_same_word(all, settled->waiting - 1, all->count - 1))
+			settled->waiting--;
+		complete = *all;
+		complete.count = settled->waiting;
+		shpairs_bands_settle(input->bands, &complete);
+		settled->end = complete.count;
+	} while (more && settled->end == 0);
+	return settled->end > 0;
+}
+
+/*
+ * The next settled entries, all of one group.
+ */
+static void
+next_settled(ShPairsInput *input)
+{
+	struct ShPairsSettled *settled = input->settled;
+	size_t		start;
+
+	input->count = 0;
+	if (settled->next == settled->end && !settle_entries(input))
+		return;
+	start = settled->next;
+	input->group = shpairs_entry_group(&settled->all, start);
+	input->values = settled->all.words + start;
+	input->rows = settled->all.rows + start;
+	while (settled->next < settled->end && input->count < MOST_ENTRIES &&
+		   shpairs_entry_group(&settled->all, settled->next) == input->group)
+	{
+		settled->next++;
+		input->count++;
+	}
+}
+
+/*
  * Prepare to read entries: those of one word in the order of a scheme, others group by
  * group, once.
  */
@@ -838,6 +989,8 @@ shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme)
 		return;
 	}
 	input->entries_of = palloc(sizeof(ShPairsEntries));
+	if (input->bands != NULL)
+		begin_settled(input);
 	if (input->sort != NULL)
 		read_sorted(input->entries_of, input->sort, scheme, input->grouped);
 	else
@@ -852,7 +1005,7 @@ shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme)
 const ShBitsTable *
 shpairs_input_table(const ShPairsInput *input, int table)
 {
-	return input->nwords == 1 ? &input->entries_of->scheme->tables[table] : NULL;
+	return input->nwords == 1 ? &input->entries_of->scheme->tables[input->banded ? 0 : table] : NULL;
 }
 
 /*
@@ -872,8 +1025,18 @@ shpairs_input_seek(ShPairsInput *input, uint32 group, ShPermuted key)
 void
 shpairs_input_start(ShPairsInput *input, int table)
 {
+	bool		sorted = input->banded && input->scheme == NULL;
+
+	if (sorted)
+		sort_bands(input, table, input->entries_of->scheme);
 	if (input->nwords == 1)
-		start_entries(input->entries_of, table);
+		start_entries(input->entries_of, sorted ? 0 : table);
+	if (input->bands != NULL)
+	{
+		shpairs_bands_start(input->bands, table);
+		input->settled->all.count = 0;
+		input->settled->next = input->settled->end = input->settled->waiting = 0;
+	}
 	input->count = 0;
 }
 
@@ -886,7 +1049,9 @@ bool
 shpairs_input_next(ShPairsInput *input)
 {
 	CHECK_FOR_INTERRUPTS();
-	if (input->nwords == 1)
+	if (input->bands != NULL)
+		next_settled(input);
+	else if (input->nwords == 1)
 		input->count = next_entries(input->entries_of, &input->group, &input->values,
 									&input->rows);
 	else

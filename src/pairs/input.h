@@ -13,6 +13,7 @@
 #include "utils/snapshot.h"
 
 #include "index/sort.h"
+#include "pairs/bands.h"
 #include "pairs/keys.h"
 
 /*
@@ -57,6 +58,14 @@ typedef struct ShPairsInput
 	size_t		nelements;
 	bool		wide_type;		/* of type simhash_bits */
 
+	/* entries of bands: a table for each of the first words, which are here if
+	 * they are of an array */
+	bool		banded;
+	int			nbands;
+	const uint64 *band_words;
+	ShPairsBands *bands;		/* for elements in place of rows, or NULL */
+	struct ShPairsSettled *settled;
+
 	/* fingerprints of one word: collected, or read in order */
 	ShIdxSort  *sort;
 	ShPairsEntries *entries_of;
@@ -74,6 +83,7 @@ typedef struct ShPairsInput
 extern void shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes,
 								  Snapshot snapshot, int width);
 extern void shpairs_input_array(ShPairsInput *input, AnyArrayType *array, bool wide);
+extern void shpairs_input_bands(ShPairsInput *input, const uint64 *words, size_t count, int nbands);
 extern void shpairs_input_sort(ShPairsInput *input);
 extern void shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme);
 extern void shpairs_input_start(ShPairsInput *input, int table);

@@ -104,12 +104,13 @@ typedef struct ShPairsSink
 	bool		(*pairs) (struct ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs);
 
 	/*
-	 * Divide rows of a group, whose index entries are equal, into elements by
-	 * their values, which the index does not have: firsts[] gets the first row
-	 * of the element of each, or 0 if the snapshot does not see the row.
-	 * NULL if the search does not need it.
+	 * Divide rows whose index entries are equal, which are those with one
+	 * number in words[] and follow each other, into elements by their values,
+	 * which the index does not have: firsts[] gets the first row of the
+	 * element of each, or 0 if the snapshot does not see the row.  Needed for
+	 * bands of one side only.
 	 */
-	void		(*divide) (struct ShPairsSink *sink, uint32 group, const ShPairsRow *rows,
+	void		(*divide) (struct ShPairsSink *sink, const uint32 *words, const ShPairsRow *rows,
 						   size_t nrows, ShPairsRow *firsts);
 
 	/* The rows and values of all elements become invalid.  May be NULL. */

@@ -158,6 +158,22 @@ shpairs_plan_groups(ShPairsPlan *plan)
 }
 
 /*
+ * Plan a walk over each of the first tables of bands.  What two rows have in another table
+ * is not known, so pairs are found again.
+ */
+void
+shpairs_plan_bands(ShPairsPlan *plan, int nbands)
+{
+	plan->first = 0;
+	plan->nwalks = nbands;
+	for (int t = 0; t < nbands; t++)
+		plan->walks[t] = (ShPairsWalk)
+	{
+		.table = t,.prefix_bits = SHBITS_WIDTH - SHBITS_BAND_OTHER_BITS
+	};
+}
+
+/*
  * Set masks so that a walk over a table does not find pairs again that share
  * the prefix of an earlier walk.
  */
@@ -167,9 +183,12 @@ set_masks(const ShPairsWalks *walks)
 	const ShBitsTable *table = walks->readers[0].collector.bucket.table;
 	ShPairs    *pairs = walks->pairs;
 
-	pairs->nmasks = walks->walk;
+	pairs->nmasks = 0;
 	for (int i = 0; i < walks->walk; i++)
-		pairs->masks[i] = shbits_permute(table, walks->plan->walks[i].mask);
+	{
+		if (walks->plan->walks[i].mask != 0)
+			pairs->masks[pairs->nmasks++] = shbits_permute(table, walks->plan->walks[i].mask);
+	}
 }
 
 /*

@@ -22,7 +22,7 @@ typedef struct ShPairsWalk
 {
 	int			table;
 	int			prefix_bits;	/* 0..SHBITS_WIDTH */
-	uint64		mask;			/* bits of the fingerprint in the prefix */
+	uint64		mask;			/* bits of the fingerprint in the prefix, or 0 */
 } ShPairsWalk;
 
 /*
@@ -42,6 +42,7 @@ extern void shpairs_plan_walks(ShPairsPlan *plan, const ShBitsScheme *scheme, in
 							   double entries);
 extern void shpairs_plan_table(ShPairsPlan *plan, const ShBitsScheme *scheme, int table);
 extern void shpairs_plan_groups(ShPairsPlan *plan);
+extern void shpairs_plan_bands(ShPairsPlan *plan, int nbands);
 extern ShPairsWalks *shpairs_walks_begin(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan,
 										 ShPairs *pairs, ShPairsSink *sink);
 extern bool shpairs_walks_next(ShPairsWalks *walks, ShPairsBucket **a, ShPairsBucket **b);

@@ -103,7 +103,7 @@ static ShTextOverlap
 count_by_sorting(const ShTextFeatures *a, const ShTextFeatures *b)
 {
 	ShTextOverlap result = {0};
-	Sorting		sorting = {shidx_sort_begin_distinct(work_mem), IN_A};
+	Sorting		sorting = {shidx_sort_begin_distinct(work_mem, false), IN_A};
 	ShIdxSortItem item;
 	uint64		number = 0;		/* the last one, */
 	uint64		in = 0;			/* and which documents have it */

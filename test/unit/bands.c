@@ -191,13 +191,17 @@ take_made(ShPairsSink *base, const ShPairsPair *pairs, size_t npairs)
 }
 
 static void
-divide_made(ShPairsSink *base, uint32 group, const ShPairsRow *rows, size_t nrows,
+divide_made(ShPairsSink *base, const uint32 *numbers, const ShPairsRow *rows, size_t nrows,
 			ShPairsRow *firsts)
 {
+	size_t		start = 0;
+
 	for (size_t i = 0; i < nrows; i++)
 	{
 		firsts[i] = 0;
-		for (size_t j = 0; made[rows[i]].seen && j <= i && firsts[i] == 0; j++)
+		if (numbers[i] != numbers[start])
+			start = i;
+		for (size_t j = start; made[rows[i]].seen && j <= i && firsts[i] == 0; j++)
 		{
 			if (made[rows[j]].seen && same_element(&made[rows[i]], &made[rows[j]]))
 				firsts[i] = rows[j];
@@ -226,33 +230,62 @@ compare_by_table(const void *a, const void *b)
 	return compare_rows(a, b, current_table);
 }
 
-/* the entries of a group in a table, as a bucket */
+/*
+ * Settle the entries of all groups in a table.
+ */
 static void
-make_bucket(ShPairsBucket *bucket, uint32 group, int table)
+settle_table(ShPairsBands *bands, ShPairsEntryArrays *entries, int table)
 {
+	static uint32 groups[MAX_ROWS];
 	static ShPairsRow rows[MAX_ROWS];
+	static uint64 values[MAX_ROWS];
+	size_t		start = 0;
+
+	*entries = (ShPairsEntryArrays)
+	{
+		.groups = groups,.words = values,.rows = rows
+	};
+	current_table = table;
+	for (uint32 group = 0; group <= GROUPS; group++)
+	{
+		for (size_t row = 1; row <= nmade; row++)
+		{
+			if (made[row].group == group)
+				rows[entries->count++] = row;
+		}
+		qsort(rows + start, entries->count - start, sizeof(ShPairsRow), compare_by_table);
+		for (; start < entries->count; start++)
+		{
+			groups[start] = group;
+			values[start] = words[made[rows[start]].value][table];
+		}
+	}
+	shpairs_bands_start(bands, table);
+	shpairs_bands_settle(bands, entries);
+}
+
+/* the entries of a group from a place on, as a bucket */
+static void
+make_bucket(ShPairsBucket *bucket, const ShPairsEntryArrays *entries, size_t *start)
+{
 	static uint32 starts[MAX_ROWS];
 	static uint64 values[MAX_ROWS];
+	size_t		first = *start;
 
 	*bucket = (ShPairsBucket)
 	{
-		.nwords = 1,.group = group,.first_walk = table == 0,.rows = rows,.starts = starts,.values = values
+		.nwords = 1,.group = entries->groups[first],.rows = entries->rows + first,.starts = starts,.values = values
 	};
-	for (size_t row = 1; row <= nmade; row++)
+	for (; *start < entries->count && entries->groups[*start] == bucket->group; (*start)++)
 	{
-		if (made[row].group == group)
-			rows[bucket->nrows++] = row;
-	}
-	current_table = table;
-	qsort(rows, bucket->nrows, sizeof(ShPairsRow), compare_by_table);
-	for (size_t i = 0; i < bucket->nrows; i++)
-	{
-		uint64		word = words[made[rows[i]].value][table];
+		uint64		word = entries->words[*start];
 
-		if (bucket->nkeys > 0 && values[bucket->nkeys - 1] == word)
-			continue;
-		values[bucket->nkeys] = word;
-		starts[bucket->nkeys++] = i;
+		if (bucket->nkeys == 0 || values[bucket->nkeys - 1] != word)
+		{
+			values[bucket->nkeys] = word;
+			starts[bucket->nkeys++] = bucket->nrows;
+		}
+		bucket->nrows++;
 	}
 }
 
@@ -263,30 +296,32 @@ test_bands(uint32 room, const char *what)
 		.sink = {.number = number_made,.pairs = take_made,.divide = divide_made},
 		.room = room,.right = true
 	};
-	ShPairsBands *bands = shpairs_bands_begin(&sink.sink);
+	ShPairsBands *bands = shpairs_bands_begin(&sink.sink, false, true);
 	bool		right = true;
 
 	memset(passed, 0, sizeof(passed));
 	for (int table = 0; table < TABLES; table++)
 	{
-		for (uint32 group = 0; group <= GROUPS; group++)
+		ShPairsEntryArrays entries;
+		size_t		start = 0;
+
+		settle_table(bands, &entries, table);
+		while (start < entries.count)
 		{
 			ShPairsBucket bucket;
 
-			make_bucket(&bucket, group, table);
-			shpairs_bands_settle(bands, &bucket);
+			make_bucket(&bucket, &entries, &start);
 			for (size_t i = 0; i < bucket.nkeys; i++)
 			{
-				for (size_t j = i + 1; j < bucket.nkeys; j++)
+				for (size_t j = i; j < bucket.nkeys; j++)
 				{
 					if (naive_distance(bucket.values[i], bucket.values[j]) <= RADIUS)
 						shpairs_bands_add(bands, &bucket, i, &bucket, j);
 				}
 			}
 		}
-		shpairs_bands_end_walk(bands);
 	}
-	shpairs_bands_finish(bands);
+	shpairs_bands_finish(bands, false);
 	for (int a = 0; a < nelements; a++)
 	{
 		for (int b = a; b < nelements; b++)
