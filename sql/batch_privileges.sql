@@ -85,9 +85,9 @@ UNION ALL SELECT count(*) FROM (SELECT FROM simhash_find_all('docs_fp') LIMIT 0)
 WITH p AS (SELECT * FROM simhash_find_all('docs_fp')) SELECT x.a_fp, y.b_fp FROM p x JOIN p y ON x.b = y.a
 ORDER BY 1, 2;
 SELECT id FROM docs WHERE EXISTS (SELECT FROM simhash_find_all('docs_fp', 1) WHERE ctid IN (a, b)) ORDER BY id;
-SELECT max(n) FROM simhash_find_all('docs_fp') WITH ORDINALITY p(a, b, a_fp, b_fp, distance, a_table, b_table, n);
+SELECT max(n) FROM simhash_find_all('docs_fp') WITH ORDINALITY p(a, b, a_fp, b_fp, distance, a_table, b_table, similarity, n);
 SELECT f.a_fp, g FROM ROWS FROM (simhash_find_all('docs_fp', 1), generate_series(1, 3)) f(a, b, a_fp, b_fp, distance,
-	a_table, b_table, g) ORDER BY g;
+	a_table, b_table, similarity, g) ORDER BY g;
 CREATE VIEW pairs AS SELECT a_fp, b_fp FROM simhash_find_all('docs_fp', 1);
 SELECT * FROM pairs ORDER BY 1, 2;
 DROP VIEW pairs;

@@ -136,7 +136,7 @@ CREATE FUNCTION pairs_sql(d int) RETURNS SETOF record LANGUAGE sql STABLE AS $$
 SELECT count(*) FROM (SELECT pairs_sql(10) LIMIT 77) s;
 -- for each of several rows
 SELECT d, (SELECT count(*) FROM (SELECT simhash_find_all('docs_fp', d) LIMIT 50) s) FROM unnest('{0,3,10}'::int[]) d;
-SELECT d, p IS NOT NULL AS found FROM unnest('{0,3,10}'::int[]) d,
+SELECT d, p::text IS NOT NULL AS found FROM unnest('{0,3,10}'::int[]) d,
 	LATERAL (SELECT simhash_find_all('docs_fp', d) AS p LIMIT 2) s;
 SELECT count(*) FROM (SELECT d, simhash_find_all('docs_fp', d) FROM unnest('{0,0}'::int[]) d) s;
 -- two in step, the shorter filled with nulls
@@ -145,7 +145,7 @@ SELECT count(a), count(b) FROM (SELECT simhash_find_all('docs_fp', 3) a,
 
 -- COPY shows its own progress, also if a search was left by an error before
 SELECT count(*) FROM simhash_find_duplicates('docs_fp', 10, keep => '1 / (id - id)');
-COPY (SELECT p IS NOT NULL, (SELECT command || ' ' || type FROM pg_stat_progress_copy WHERE pid = pg_backend_pid())
+COPY (SELECT p::text IS NOT NULL, (SELECT command || ' ' || type FROM pg_stat_progress_copy WHERE pid = pg_backend_pid())
 	FROM (SELECT simhash_find_all('docs_fp') AS p LIMIT 1) s) TO STDOUT;
 
 DROP SCHEMA batch_stream_test CASCADE;

@@ -1049,7 +1049,7 @@ COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS
 CREATE FUNCTION simhash_find_all(
 	index regclass, distance integer DEFAULT NULL, similarity float8 DEFAULT NULL,
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
-	OUT a_table regclass, OUT b_table regclass
+	OUT a_table regclass, OUT b_table regclass, OUT similarity float8
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_all(regclass, integer, float8) IS
@@ -1070,7 +1070,7 @@ CREATE FUNCTION simhash_find_duplicates(
 	index regclass, distance integer DEFAULT NULL, similarity float8 DEFAULT NULL,
 	same text DEFAULT NULL, keep text DEFAULT NULL,
 	OUT duplicate tid, OUT keeper tid, OUT distance integer,
-	OUT duplicate_table regclass, OUT keeper_table regclass
+	OUT duplicate_table regclass, OUT keeper_table regclass, OUT similarity float8
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, float8, text, text) IS
@@ -1079,7 +1079,7 @@ COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, float8, text, tex
 CREATE FUNCTION simhash_find_matches(
 	a regclass, b regclass, distance integer DEFAULT NULL, similarity float8 DEFAULT NULL,
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
-	OUT a_table regclass, OUT b_table regclass
+	OUT a_table regclass, OUT b_table regclass, OUT similarity float8
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_matches(regclass, regclass, integer, float8) IS
@@ -1092,6 +1092,14 @@ CREATE FUNCTION simhash_find_matches_in(
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_matches_in(regclass, simhash[], integer) IS
 	'all pairs of a value of the array and a row whose fingerprint differs from it in at most distance bits, by default the distance of the index; each distinct value once';
+
+CREATE FUNCTION simhash_find_matches_in_texts(
+	index regclass, queries text[], similarity float8 DEFAULT NULL,
+	OUT query text, OUT b tid, OUT b_table regclass, OUT similarity float8
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_find_matches_in_texts(regclass, text[], float8) IS
+	'all pairs of a text of the array and a row that is as similar, by default as the operator of the class says; each distinct text once';
 
 --
 -- 15. Searches of arrays

@@ -26,6 +26,7 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_type_d.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -33,6 +34,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
+#include "parser/parse_coerce.h"
 #include "storage/bufmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -42,8 +44,10 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
+#include "bits/distance.h"
 #include "dedup/call.h"
 #include "dedup/open.h"
+#include "dedup/query_texts.h"
 #include "dedup/rows.h"
 #include "index/index.h"
 #include "text/similar.h"
@@ -292,18 +296,19 @@ is_member(Oid extension, Oid function, const char *name)
 
 /*
  * Can rows of an index be compared at any similarity?  That is, do the functions belong
- * to simhash_text_ops or simhash_bytea_ops: that of its operator, which then takes a
- * similarity as its third argument, and the one that computes fingerprints?
+ * to simhash_text_ops or simhash_bytea_ops, that of its operator and the one that computes
+ * bands?  Says whether the documents are byte strings.
  */
 static bool
-has_similarity(Relation index, Oid operator)
+has_similarity(Relation index, Oid operator, bool *of_bytea)
 {
 	Oid			extension = getExtensionOfObject(AccessMethodRelationId, index->rd_rel->relam);
+	Oid			function = shidx_fingerprint_function(index);
 
+	*of_bytea = is_member(extension, function, "simhash_bands_bytea");
 	return OidIsValid(operator) &&
 		is_member(extension, get_opcode(operator), "simhash_similar_op") &&
-		(is_member(extension, shidx_fingerprint_function(index), "simhash_bands_text") ||
-		 is_member(extension, shidx_fingerprint_function(index), "simhash_bands_bytea"));
+		(*of_bytea || is_member(extension, function, "simhash_bands_text"));
 }
 
 /*
@@ -312,10 +317,11 @@ has_similarity(Relation index, Oid operator)
 static void
 check_similarity(Relation index)
 {
-	int			radius;
-	Oid			operator = shdup_near_operator(index, &radius);
+	ShIdxMeaning meaning;
+	Oid			operator = shdup_near_operator(index, &meaning);
+	bool		of_bytea;
 
-	if (has_similarity(index, operator))
+	if (has_similarity(index, operator, &of_bytea))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -335,8 +341,9 @@ check_similarity(Relation index)
 static void
 check_distance(Relation index)
 {
-	int			radius;
-	Oid			operator = shdup_near_operator(index, &radius);
+	ShIdxMeaning meaning;
+	Oid			operator = shdup_near_operator(index, &meaning);
+	bool		of_bytea;
 
 	if (!OidIsValid(operator))
 		return;
@@ -346,32 +353,76 @@ check_distance(Relation index)
 					RelationGetRelationName(index)),
 			 errdetail("The operator %s of its operator class decides which rows are near-duplicates.",
 					   format_operator(operator)),
-			 has_similarity(index, operator) ?
+			 has_similarity(index, operator, &of_bytea) ?
 			 errhint("Use \"similarity\", such as similarity => 0.9.") : 0));
+}
+
+/*
+ * Report an error if an index does not have so many bands.
+ */
+static void
+check_has_bands(const ShDupHeap *heap, int nbands)
+{
+	int			has = shidx_get_geometry(heap->index)->nparts;
+	const char *name = RelationGetRelationName(heap->index);
+
+	if (has < nbands)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" has only %d of the %d bands that the search needs", name, has, nbands),
+				 errhint("Use REINDEX after ALTER INDEX ... SET (bands = %d).", nbands)));
+}
+
+/*
+ * The radius of a search of bands, and in *nbands, how many: those of the argument
+ * "similarity" or of the operator class.
+ */
+static int
+bands_of_call(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call, int *nbands)
+{
+	Relation	index = call->heaps.sides[0].named.index;
+	ShDupNearness *nearness = &call->nearness;
+	ShIdxMeaning meaning;
+	Oid			operator = shdup_near_operator(index, &meaning);
+
+	if (!OidIsValid(operator))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("index \"%s\" cannot be searched as a whole", RelationGetRelationName(index)),
+				 errdetail("Its operator class has no operator that compares two of its values.")));
+	nearness->known = has_similarity(index, operator, &nearness->of_bytea);
+	if (nearness->known)
+	{
+		double		similarity = has_argument(fcinfo, spec->similarity) ?
+			PG_GETARG_FLOAT8(spec->similarity - 1) : SHBITS_SIMILAR_SHARE;
+
+		meaning.bands = shtext_similar_bands(similarity, nearness->of_bytea, &meaning.radius);
+		nearness->similarity = shbits_similar_share(similarity);
+	}
+	for (int i = 0; i < call->heaps.count; i++)
+		check_has_bands(&call->heaps.heaps[i], meaning.bands);
+	*nbands = meaning.bands;
+	return meaning.radius;
 }
 
 /*
  * The distance of a search of rows: that argument, for an index of fingerprints; of
  * documents, the one that the argument "similarity" or the operator class implies.  Sets
- * call->similarity.
+ * call->nearness, and for bands, how many.
  */
 static int
 get_nearness(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call)
 {
 	Relation	index = call->heaps.sides[0].named.index;
-	int			radius;
 
-	if (spec->array > 0)
+	if (spec->array > 0 && !spec->texts)
 		return get_distance(fcinfo, spec, call);
 	if (has_argument(fcinfo, spec->similarity))
 		check_similarity(index);
 	if (has_argument(fcinfo, spec->distance))
 		check_distance(index);
-	if (!has_argument(fcinfo, spec->similarity))
-		return get_distance(fcinfo, spec, call);
-	call->similarity = PG_GETARG_FLOAT8(spec->similarity - 1);
-	(void) shtext_similar_bands(call->similarity, false, &radius);
-	return radius;
+	return call->heaps.banded ? bands_of_call(fcinfo, spec, call, &call->query.nbands) :
+		get_distance(fcinfo, spec, call);
 }
 
 static char *
@@ -442,9 +493,22 @@ use_side(ShDupCall *call, ShPairsInput *input, int side)
  * of the index.
  */
 static void
-check_element_type(const ShDupCall *call, bool wide)
+check_element_type(const ShDupCall *call, const ShDupSpec *spec)
 {
-	if (wide == (call->width > 0))
+	Relation	index = call->heaps.sides[0].named.index;
+	bool		wide = spec->wide;
+
+	if (call->heaps.banded != spec->texts ||
+		(spec->texts && !IsBinaryCoercible(TEXTOID, index->rd_opcintype[shidx_fp_column(index)])))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("an array of type %s cannot be compared with index \"%s\"",
+						spec->texts ? "text" : wide ? "simhash_bits" : "simhash",
+						RelationGetRelationName(index)),
+				 spec->texts ?
+				 errdetail("This takes an index on texts whose operator class computes bands, such as simhash_text_ops.") :
+				 errdetail("The index has bands of its values, and no fingerprints.")));
+	if (spec->texts || wide == (call->width > 0))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -532,9 +596,17 @@ use_indexes(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call)
 
 	open_indexes(call, fcinfo, spec);
 	if (spec->array > 0)
-		check_element_type(call, spec->wide);
+		check_element_type(call, spec);
 	call->query.distance = get_nearness(fcinfo, spec, call);
-	if (spec->array > 0)
+	if (spec->texts)
+	{
+		call->texts = shdup_query_texts(&call->heaps, call->query.nbands,
+										PG_GETARG_ARRAYTYPE_P(spec->array - 1), input);
+		if (input->nelements == 0)
+			return false;
+		input++;
+	}
+	else if (spec->array > 0)
 	{
 		shpairs_input_array(input, PG_GETARG_ANY_ARRAY_P(spec->array - 1), spec->wide);
 		check_element_width(call, input->width);
@@ -544,10 +616,10 @@ use_indexes(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call)
 	}
 	for (int side = 0; side < spec->nindexes; side++)
 		use_side(call, input + side, side);
-	if (spec->array > 0)
+	if (spec->array > 0 && !spec->texts)
 		return true;
 	call->workers = workers_of_call(&call->heaps, call->query.distance);
-	call->check = shdup_check_begin(&call->heaps, call->snapshot, call->similarity, call->same);
+	call->check = shdup_check_begin(&call->heaps, call->snapshot, &call->nearness, call->same);
 	return true;
 }
 

@@ -44,8 +44,9 @@ typedef struct ShDupSpec
 {
 	ShDupCommand command;
 	int			nindexes;
-	int			array;			/* of fingerprints */
-	bool		wide;			/* these are wide */
+	int			array;			/* of fingerprints, or texts */
+	bool		wide;			/* these are wide, */
+	bool		texts;			/* or texts */
 	int			distance;
 	int			similarity;
 	int			same;
@@ -61,7 +62,7 @@ typedef struct ShDupCall
 	ShPairsQuery query;
 	int			workers;		/* parallel workers, at most */
 	int			width;			/* of wide fingerprints, in bits, or 0 */
-	double		similarity;		/* of documents that was asked for, or 0 */
+	ShDupNearness nearness;		/* of documents */
 	const char *same;			/* these arguments, or NULL */
 	const char *keep;
 
@@ -70,11 +71,13 @@ typedef struct ShDupCall
 	Snapshot	snapshot;
 	ShDupLookup lookup;
 	ShDupRowCheck *check;		/* of pairs of rows, or NULL */
+	Datum	   *texts;			/* of an array, different ones */
 } ShDupCall;
 
 extern bool shdup_call_begin(ShDupCall *call, FunctionCallInfo fcinfo, const ShDupSpec *spec);
 extern void shdup_call_search(ShDupCall *call, ShPairsSink *sink);
 extern void shdup_call_end(ShDupCall *call);
+
 
 /*
  * How many words fingerprints have if that is more than one; else 0.

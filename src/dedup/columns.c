@@ -34,9 +34,9 @@
 typedef struct Column
 {
 	FmgrInfo	operator;
-	int			narguments;		/* of its function */
 	FmgrInfo	hash;			/* of a column before the fingerprint, */
 	bool		equal_bits;		/* unless equal values have equal bits */
+	bool		by_image;		/* or values are compared byte by byte */
 	Oid			collation;
 	int16		length;
 	bool		by_value;
@@ -56,7 +56,6 @@ struct ShDupColumns
 	EState	   *estate;
 	int			count;
 	Column	   *columns;
-	double		similarity;		/* third argument of the operator of a class */
 	Side		sides[SHDUP_MAX_SIDES];
 };
 
@@ -87,9 +86,9 @@ int
 shdup_checked_columns(const ShDupHeaps *heaps)
 {
 	Relation	index = heaps->sides[0].named.index;
-	int			radius;
+	ShIdxMeaning meaning;
 
-	return shidx_fp_column(index) + OidIsValid(shdup_near_operator(index, &radius));
+	return shidx_fp_column(index) + OidIsValid(shdup_near_operator(index, &meaning));
 }
 
 /*
@@ -101,11 +100,11 @@ shdup_column_operator(const ShDupHeaps *heaps, int column)
 {
 	Relation	index = heaps->sides[0].named.index;
 	Oid			type = index->rd_opcintype[column];
-	int			radius;
+	ShIdxMeaning meaning;
 	Oid			operator;
 
 	if (column == shidx_fp_column(index))
-		return shdup_near_operator(index, &radius);
+		return shdup_near_operator(index, &meaning);
 	operator = get_opfamily_member(index->rd_opfamily[column], type, type,
 								   SIMHASH_STRATEGY_EQUAL);
 	if (!OidIsValid(operator))
@@ -133,18 +132,20 @@ get_function(Oid operator)
  * functions ask for the types of their arguments.
  */
 static void
-find_column_operator(Column *column, const ShDupHeaps *heaps, int number, bool has_similarity)
+find_column_operator(Column *column, const ShDupHeaps *heaps, int number)
 {
 	Relation	index = heaps->sides[0].named.index;
-	Oid			operator = shdup_column_operator(heaps, number);
+	Oid			operator;
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), number);
 	Expr	   *value = (Expr *) makeNullConst(attribute->atttypid, attribute->atttypmod,
 											   attribute->attcollation);
 
-	column->narguments = number == shidx_fp_column(index) && has_similarity ? 3 : 2;
 	column->collation = index->rd_indcollation[number];
 	column->length = attribute->attlen;
 	column->by_value = attribute->attbyval;
+	if (column->by_image)
+		return;
+	operator = shdup_column_operator(heaps, number);
 	if (number < shidx_fp_column(index))
 		(void) shidx_find_hash(index, number, InvalidOid, &column->hash);
 	/* the server's hash functions of such types leave differences out, whatever the seed */
@@ -195,20 +196,23 @@ begin_side(ShDupColumns *columns, Side *side, const ShDupOpened *named, int firs
 
 /*
  * Begin to compute and compare so many columns of the named indexes, from one on, 0 for the
- * first.  The operator of the class takes a similarity unless that is 0.  The tables must be
- * open until the end.
+ * first.  With images, values of the last column are equal if their bytes are.  The tables
+ * must be open until the end.
  */
 ShDupColumns *
-shdup_columns_begin(const ShDupHeaps *heaps, int first, int count, double similarity)
+shdup_columns_begin(const ShDupHeaps *heaps, int first, int count, bool images)
 {
 	ShDupColumns *columns = palloc0(sizeof(ShDupColumns));
 
 	columns->estate = CreateExecutorState();
 	columns->count = count;
 	columns->columns = palloc0(count * sizeof(Column));
-	columns->similarity = similarity;
 	for (int i = 0; i < count; i++)
-		find_column_operator(&columns->columns[i], heaps, first + i, similarity > 0);
+	{
+		columns->columns[i].by_image = images &&
+			first + i == shidx_fp_column(heaps->sides[0].named.index);
+		find_column_operator(&columns->columns[i], heaps, first + i);
+	}
 	for (int i = 0; i < heaps->nsides; i++)
 		begin_side(columns, &columns->sides[i], &heaps->sides[i].named, first);
 	return columns;
@@ -279,19 +283,16 @@ shdup_columns_copy(const ShDupColumns *columns, Datum *to, const Datum *from)
  * Is the operator of a column true for the values of two rows?
  */
 static bool
-operator_holds(const ShDupColumns *columns, Column *column, Datum a, Datum b)
+operator_holds(Column *column, Datum a, Datum b)
 {
-	LOCAL_FCINFO(fcinfo, 3);
+	LOCAL_FCINFO(fcinfo, 2);
 	Datum		result;
 
-	InitFunctionCallInfoData(*fcinfo, &column->operator, column->narguments, column->collation,
-							 NULL, NULL);
+	InitFunctionCallInfoData(*fcinfo, &column->operator, 2, column->collation, NULL, NULL);
 	fcinfo->args[0].value = a;
 	fcinfo->args[0].isnull = false;
 	fcinfo->args[1].value = b;
 	fcinfo->args[1].isnull = false;
-	fcinfo->args[2].value = Float8GetDatum(columns->similarity);
-	fcinfo->args[2].isnull = false;
 	result = FunctionCallInvoke(fcinfo);
 	return !fcinfo->isnull && DatumGetBool(result);
 }
@@ -306,13 +307,33 @@ shdup_columns_agree(const ShDupColumns *columns, const Datum *a, const Datum *b)
 	bool		result = true;
 
 	for (int i = 0; result && i < columns->count; i++)
-		result = operator_holds(columns, &columns->columns[i], a[i], b[i]);
+	{
+		Column	   *column = &columns->columns[i];
+
+		result = column->by_image ? datum_image_eq(a[i], b[i], column->by_value, column->length) :
+			operator_holds(column, a[i], b[i]);
+	}
 	MemoryContextSwitchTo(old);
 	return result;
 }
 
 /*
- * Hash the columns of a row, which come before the fingerprint: equal ones have equal hashes.
+ * Hash the bytes of a value.
+ */
+static uint64
+hash_image(const Column *column, Datum value, uint64 seed)
+{
+	if (column->by_value)
+		return shtype_hash_seeded(&value, sizeof(Datum), seed);
+	value = shdup_plain_value(value, column->length);
+	if (column->length == -1)
+		return shtype_hash_seeded(VARDATA_ANY(DatumGetPointer(value)),
+								  VARSIZE_ANY_EXHDR(DatumGetPointer(value)), seed);
+	return shtype_hash_seeded(DatumGetPointer(value), datumGetSize(value, false, column->length), seed);
+}
+
+/*
+ * Hash the columns of a row that are compared for equality: equal ones have equal hashes.
  */
 uint64
 shdup_columns_hash(const ShDupColumns *columns, const Datum *values, uint64 seed)
@@ -323,8 +344,8 @@ shdup_columns_hash(const ShDupColumns *columns, const Datum *values, uint64 seed
 	for (int i = 0; i < columns->count; i++)
 	{
 		Column	   *column = &columns->columns[i];
-		uint64		of_column = column->equal_bits ?
-			shtype_hash_seeded(&values[i], sizeof(Datum), seed) :
+		uint64		of_column = column->equal_bits || column->by_image ?
+			hash_image(column, values[i], seed) :
 			DatumGetUInt64(FunctionCall2Coll(&column->hash, column->collation, values[i],
 											 UInt64GetDatum(seed)));
 

@@ -260,7 +260,13 @@ PG_FUNCTION_INFO_V1(simhash_find_clusters_in_bits);
 static void
 join_rows(ShDupMembers *members, uint32 a, uint32 b)
 {
-	shdup_union_find_join(&members->elements, a, b);
+	ShDupUnionFind *elements = &members->elements;
+	double		nearness;
+
+	if (members->near == NULL ||
+		(shdup_union_find_root(elements, a) != shdup_union_find_root(elements, b) &&
+		 shdup_members_near(members, a, b, &nearness)))
+		shdup_union_find_join(elements, a, b);
 }
 
 /* to sort elements by their values */
@@ -385,14 +391,16 @@ return_cluster_members(ClusterFinder *finder, ShDupMembers *members)
 }
 
 /*
- * Find and return clusters by fingerprints.
+ * Find and return clusters of elements.  Those of bands are asked whether they are near
+ * unless they are connected already.
  */
 static void
 cluster_by_fingerprints(ClusterFinder *finder)
 {
 	ShDupMembers members;
 
-	shdup_members_begin(&members, &finder->call.lookup, shdup_most(&finder->call), 0, join_rows);
+	shdup_members_begin(&members, &finder->call.lookup, shdup_most(&finder->call), 0,
+						finder->call.check, join_rows);
 	shdup_call_search(&finder->call, &members.sink);
 	shdup_members_finish(&members);
 	return_cluster_members(finder, &members);
@@ -428,7 +436,8 @@ cluster_rows(ClusterFinder *finder)
 {
 	ShDupNearRows near;
 
-	shdup_near_rows_begin(&near, &finder->call.lookup, shdup_most(&finder->call), 0, NULL);
+	shdup_near_rows_begin(&near, &finder->call.lookup, shdup_most(&finder->call), 0,
+						  finder->call.check, true, NULL);
 	shdup_call_search(&finder->call, &near.members.sink);
 	shdup_members_finish(&near.members);
 	shdup_near_rows_sort(&near, true);
@@ -452,9 +461,9 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 	if (!shdup_call_begin(&finder.call, fcinfo, &spec))
 		return (Datum) 0;
 	shdup_result_begin(&finder.result, finder.call.result);
-	if (finder.call.width > 0)
+	if (finder.call.width > 0 || finder.call.heaps.banded)
 		shdup_result_set_null(&finder.result, FP);
-	if (finder.call.check != NULL)
+	if (shdup_check_has_pairs(finder.call.check))
 		cluster_rows(&finder);
 	else
 		cluster_by_fingerprints(&finder);

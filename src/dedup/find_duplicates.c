@@ -63,7 +63,7 @@ typedef struct KeptList
 
 typedef struct KeptRows
 {
-	const ShDupUnionFind *elements;
+	const ShDupMembers *members;
 	ShDupNeighbors *neighbors;
 	ShDupRowCheck *check;
 	KeptList   *lists;			/* of elements */
@@ -82,17 +82,17 @@ typedef struct KeptRows
  * Begin without kept rows.  Memory is allocated in the current context.
  */
 static KeptRows *
-begin_kept(const ShDupUnionFind *elements, ShDupNeighbors *neighbors,
-		   ShDupRowCheck *check)
+begin_kept(ShDupNearRows *near, ShDupRowCheck *check)
 {
 	KeptRows   *kept = palloc0(sizeof(KeptRows));
+	uint32		nelements = near->members.elements.count;
 
-	kept->elements = elements;
-	kept->neighbors = neighbors;
+	kept->members = &near->members;
+	kept->neighbors = &near->neighbors;
 	kept->check = check;
 	kept->lists = MemoryContextAllocHuge(CurrentMemoryContext,
-										 Max(elements->count, 1) * sizeof(KeptList));
-	for (uint32 i = 0; i < elements->count; i++)
+										 Max(nelements, 1) * sizeof(KeptList));
+	for (uint32 i = 0; i < nelements; i++)
 	{
 		shcompat_check_at(i);
 		kept->lists[i].first = NO_ROW;
@@ -184,7 +184,8 @@ add_keepers(KeptRows *kept, double nearness, uint32 element)
 #include "lib/sort_template.h"
 
 /*
- * Collect the kept rows of the neighbors of an element, the nearest first.
+ * Collect the kept rows of the neighbors of an element, the nearest first.  Other documents
+ * can be as near as those of an element of bands are to each other, so these come with them.
  */
 static void
 collect_candidates(KeptRows *kept, uint32 element)
@@ -193,11 +194,16 @@ collect_candidates(KeptRows *kept, uint32 element)
 	size_t		count = shdup_neighbors_of(kept->neighbors, element, &neighbors);
 
 	kept->ncandidates = 0;
+	if (kept->members->near != NULL)
+		add_keepers(kept, shdup_check_nearest(kept->check), element);
 	for (size_t i = 0; i < count; i++)
 	{
+		double		nearness;
+
 		shcompat_check_at(i);
-		if (kept->lists[neighbors[i]].first != NO_ROW)
-			add_keepers(kept, shdup_nearness(kept->elements, neighbors[i], element), neighbors[i]);
+		if (kept->lists[neighbors[i]].first != NO_ROW &&
+			shdup_members_near(kept->members, element, neighbors[i], &nearness))
+			add_keepers(kept, nearness, neighbors[i]);
 	}
 	sort_candidates(kept->candidates, kept->ncandidates);
 }
@@ -210,7 +216,7 @@ static bool
 find_keeper(KeptRows *kept, uint32 element, ShPairsRow row, ShPairsRow *keeper,
 			double *nearness)
 {
-	for (uint32 number = kept->lists[element].first; number != NO_ROW;
+	for (uint32 number = kept->lists[element].first; number != NO_ROW && kept->members->near == NULL;
 		 number = kept->rows[number].next)
 	{
 		*keeper = kept->rows[number].row;
@@ -251,8 +257,13 @@ typedef struct DuplicateFinder
 {
 	ShDupNearRows near;
 	ShDupResult result;
+	double		nearest;		/* of rows of one element */
 	double		ndecided;		/* rows */
 } DuplicateFinder;
+
+/* columns of the result that may be null */
+#define DISTANCE	2
+#define SIMILARITY	5
 
 /*
  * A row has been decided on.
@@ -272,13 +283,14 @@ return_duplicate(DuplicateFinder *finder, ShPairsRow row, ShPairsRow keeper, dou
 {
 	const ShDupHeaps *heaps = finder->near.members.lookup->heaps;
 	ItemPointerData tids[2];
-	Datum		values[5];
+	Datum		values[SHDUP_RESULT_COLUMNS];
 
 	values[3] = ObjectIdGetDatum(shdup_name(heaps, row, &tids[0]));
 	values[4] = ObjectIdGetDatum(shdup_name(heaps, keeper, &tids[1]));
 	values[0] = PointerGetDatum(&tids[0]);
 	values[1] = PointerGetDatum(&tids[1]);
-	values[2] = Int32GetDatum((int) -nearness);
+	values[DISTANCE] = Int32GetDatum((int) -nearness);
+	values[SIMILARITY] = Float8GetDatum(nearness);
 	shdup_result_add(&finder->result, values);
 }
 
@@ -319,13 +331,18 @@ keep_row(DuplicateFinder *finder, State *states, uint32 element, ShPairsRow row)
 	const uint32 *neighbors;
 	size_t		count = shdup_neighbors_of(&finder->near.neighbors, element, &neighbors);
 
-	keep_for(&states[element], 0, row);
+	keep_for(&states[element], finder->nearest, row);
 	for (size_t i = 0; i < count; i++)
 	{
+		State	   *state = &states[neighbors[i]];
+		double		nearness;
+
 		shcompat_check_at(i);
-		keep_for(&states[neighbors[i]],
-				 shdup_nearness(&finder->near.members.elements, neighbors[i], element), row);
+		if ((state->keeper == NO_KEEPER || state->nearness < finder->nearest) &&
+			shdup_members_near(&finder->near.members, element, neighbors[i], &nearness))
+			keep_for(state, nearness, row);
 	}
+	shdup_check_release(finder->near.members.near);
 }
 
 /*
@@ -344,13 +361,13 @@ decide(DuplicateFinder *finder, State *states, uint32 element, ShPairsRow row)
 }
 
 /*
- * Decide on all rows by their fingerprints.
+ * Decide on all rows by their elements.
  *
  * The elements of successive rows are in no particular order, so their states
  * are prefetched some rows ahead.
  */
 static void
-decide_by_fingerprints(DuplicateFinder *finder)
+decide_by_elements(DuplicateFinder *finder)
 {
 	State	   *states = make_states(&finder->near.members.elements);
 	ShPairsRow	rows[LOOK_AHEAD];
@@ -378,8 +395,7 @@ decide_by_fingerprints(DuplicateFinder *finder)
 static void
 decide_by_checks(DuplicateFinder *finder, ShDupRowCheck *check)
 {
-	KeptRows   *kept = begin_kept(&finder->near.members.elements,
-								  &finder->near.neighbors, check);
+	KeptRows   *kept = begin_kept(&finder->near, check);
 	ShPairsRow	row;
 	uint32		element;
 
@@ -415,14 +431,19 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 
 	if (!shdup_call_begin(&call, fcinfo, &spec))
 		return (Datum) 0;
+	finder.nearest = shdup_check_nearest(call.check);
 	shdup_near_rows_begin(&finder.near, &call.lookup, shdup_most(&call), shdup_nwords(&call),
-						  call.keep);
+						  call.check, false, call.keep);
 	shdup_call_search(&call, &finder.near.members.sink);
 	shdup_members_finish(&finder.near.members);
 	shdup_near_rows_sort(&finder.near, call.check != NULL);
 	shdup_result_begin(&finder.result, call.result);
-	if (call.check == NULL)
-		decide_by_fingerprints(&finder);
+	if (call.heaps.banded)
+		shdup_result_set_null(&finder.result, DISTANCE);
+	if (!call.heaps.banded || !call.nearness.known)
+		shdup_result_set_null(&finder.result, SIMILARITY);
+	if (!shdup_check_has_pairs(call.check))
+		decide_by_elements(&finder);
 	else
 		decide_by_checks(&finder, call.check);
 

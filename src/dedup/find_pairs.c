@@ -18,6 +18,7 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "bits/distance.h"
@@ -54,7 +55,9 @@ typedef struct FindPairs
 	ShDupResult result;
 	ShDupLookup *lookup;
 	int			nwords;			/* of wide fingerprints, or 0 */
-	bool		of_array;		/* the first of two elements is of an array */
+	bool		of_array;		/* the first of two elements is of an array, */
+	bool		of_texts;		/* of texts, by their places */
+	double		similarity;		/* of the current elements of bands */
 
 	uint32		count;
 	uint32		capacity;
@@ -78,9 +81,14 @@ typedef struct FindPairs
 /* in place of the rows of an element of an array, which counts as one */
 static ShPairsRow no_row = 0;
 
-/* the columns of the fingerprints in pairs of rows */
+/* the columns of pairs of rows that may be null */
 #define A_FP	2
 #define B_FP	3
+#define DISTANCE	4
+#define SIMILARITY	7
+
+/* that of an element of an array of texts and a row */
+#define TEXT_SIMILARITY	3
 
 /*
  * Return a pair of rows: if both are of one index, the one with the lower number first.
@@ -98,7 +106,8 @@ return_row_pair(FindPairs *find, const Element *a, ShPairsRow a_row, const Eleme
 	values[1] = PointerGetDatum(&tids[1]);
 	values[A_FP] = SimhashGetDatum(swap ? b->value.fp : a->value.fp);
 	values[B_FP] = SimhashGetDatum(swap ? a->value.fp : b->value.fp);
-	values[4] = Int32GetDatum(distance);
+	values[DISTANCE] = Int32GetDatum(distance);
+	values[SIMILARITY] = Float8GetDatum(find->similarity);
 	values[5] = ObjectIdGetDatum(shdup_name(heaps, swap ? b_row : a_row, &tids[0]));
 	values[6] = ObjectIdGetDatum(shdup_name(heaps, swap ? a_row : b_row, &tids[1]));
 	shdup_result_add(&find->result, values);
@@ -122,6 +131,15 @@ return_element_and_row(FindPairs *find, const Element *a, const Element *b, ShPa
 	ItemPointerData tid;
 	Datum		values[SHDUP_RESULT_COLUMNS];
 
+	if (find->of_texts)
+	{
+		values[2] = ObjectIdGetDatum(shdup_name(&find->call.heaps, row, &tid));
+		values[0] = datumCopy(find->call.texts[a->value.fp], false, -1);
+		values[1] = PointerGetDatum(&tid);
+		values[TEXT_SIMILARITY] = Float8GetDatum(find->similarity);
+		shdup_result_add(&find->result, values);
+		return;
+	}
 	values[0] = fp_of(find, a);
 	values[1] = PointerGetDatum(&tid);
 	values[2] = fp_of(find, b);
@@ -138,6 +156,30 @@ distance_of(const FindPairs *find, const Element *a, const Element *b)
 }
 
 /*
+ * Are two elements near each other, given a row of each that is of an index?  Only of bands
+ * this is not known before.
+ */
+static bool
+are_near(FindPairs *find, const Element *a, const ShPairsRow *a_rows, const Element *b,
+		 const ShPairsRow *b_rows)
+{
+	ShDupRowCheck *check = find->call.check;
+	ShPairsRow	a_row = a_rows[0] & SHIDX_MAX_TID;
+
+	if (!find->call.heaps.banded)
+		return true;
+	find->similarity = shdup_check_nearest(check);
+	if (find->of_texts)
+	{
+		/* no row has such a number */
+		a_row = a->value.fp | UINT64CONST(1) << 63;
+		shdup_check_take(check, a_row, find->call.texts[a->value.fp]);
+	}
+	return a_rows == b_rows ||
+		shdup_check_near(check, a_row, b_rows[0] & SHIDX_MAX_TID, &find->similarity);
+}
+
+/*
  * Return each of some rows of a with each of some of b, or, if they are the same, each with
  * those after it, as far as they are the same by the check.
  */
@@ -147,6 +189,8 @@ return_product(FindPairs *find, const Element *a, const ShPairsRow *a_rows, size
 {
 	int			distance = distance_of(find, a, b);
 
+	if (na == 0 || nb == 0 || !are_near(find, a, a_rows, b, b_rows))
+		return;
 	for (size_t i = 0; i < na; i++)
 	{
 		ShPairsRow	a_row = a_rows[i] & SHIDX_MAX_TID;
@@ -523,12 +567,23 @@ leave_buckets(ShPairsSink *sink)
 	shdup_classes_forget(find->lookup->classes);
 }
 
+/*
+ * ShPairsSink.divide
+ */
+static void
+divide_rows(ShPairsSink *sink, const uint32 *words, const ShPairsRow *rows, size_t nrows,
+			ShPairsRow *firsts)
+{
+	shdup_divide(((FindPairs *) sink)->lookup, words, rows, nrows, firsts);
+}
+
 PG_FUNCTION_INFO_V1(simhash_find_all);
 PG_FUNCTION_INFO_V1(simhash_find_all_in);
 PG_FUNCTION_INFO_V1(simhash_find_all_in_bits);
 PG_FUNCTION_INFO_V1(simhash_find_matches);
 PG_FUNCTION_INFO_V1(simhash_find_matches_in);
 PG_FUNCTION_INFO_V1(simhash_find_matches_in_bits);
+PG_FUNCTION_INFO_V1(simhash_find_matches_in_texts);
 
 /*
  * The functions of indexes: with an array, its elements come first in the pairs.
@@ -536,12 +591,17 @@ PG_FUNCTION_INFO_V1(simhash_find_matches_in_bits);
 static Datum
 find_row_pairs(FunctionCallInfo fcinfo, const ShDupSpec *spec)
 {
-	FindPairs	find = {.sink = {.number = number_element,.pairs = take_row_pairs,.leave = leave_buckets}};
+	FindPairs	find = {
+		.sink = {.number = number_element,.pairs = take_row_pairs,.divide = divide_rows,.leave = leave_buckets}
+	};
 	ShDupCall  *call = &find.call;
+	bool		banded;
 
 	if (!shdup_call_begin(call, fcinfo, spec))
 		return (Datum) 0;
+	banded = call->heaps.banded;
 	find.of_array = spec->array > 0;
+	find.of_texts = spec->texts;
 	find.lookup = &call->lookup;
 	find.nwords = shdup_nwords(call);
 	find.context = AllocSetContextCreate(CurrentMemoryContext, "simhash pairs of elements",
@@ -549,12 +609,16 @@ find_row_pairs(FunctionCallInfo fcinfo, const ShDupSpec *spec)
 	find.capacity = FIRST_CAPACITY;
 	find.elements = palloc(FIRST_CAPACITY * sizeof(Element));
 	shdup_result_begin(&find.result, call->result);
-	if (call->width > 0 && !find.of_array)
+	if ((call->width > 0 || banded) && !find.of_array)
 	{
 		/* they cannot hold a wide one */
 		shdup_result_set_null(&find.result, A_FP);
 		shdup_result_set_null(&find.result, B_FP);
 	}
+	if (banded && !find.of_array)
+		shdup_result_set_null(&find.result, DISTANCE);
+	if (!call->nearness.known && (find.of_texts || !find.of_array))
+		shdup_result_set_null(&find.result, find.of_texts ? TEXT_SIMILARITY : SIMILARITY);
 	shdup_call_search(call, &find.sink);
 	return_all(&find);
 	shdup_call_end(call);
@@ -614,6 +678,21 @@ simhash_find_matches_in_bits(PG_FUNCTION_ARGS)
 {
 	static const ShDupSpec spec = {
 		.command = SHDUP_FIND_MATCHES,.nindexes = 1,.array = 2,.wide = true,.distance = 3
+	};
+
+	return find_row_pairs(fcinfo, &spec);
+}
+
+/*
+ * simhash_find_matches_in_texts(index regclass, queries text[], similarity float8) -> every
+ * different text of the array with every row that the snapshot sees that is as similar, or
+ * for which the operator of the class holds.
+ */
+Datum
+simhash_find_matches_in_texts(PG_FUNCTION_ARGS)
+{
+	static const ShDupSpec spec = {
+		.command = SHDUP_FIND_MATCHES,.nindexes = 1,.array = 2,.texts = true,.similarity = 3
 	};
 
 	return find_row_pairs(fcinfo, &spec);

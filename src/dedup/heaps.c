@@ -33,18 +33,22 @@
 #include "index/index.h"
 
 /*
+ * Are the fingerprints of an index of type simhash_bits?  Bands are read word by word.
+ */
+static bool
+has_wide(Relation index)
+{
+	return shidx_kind(index) != SHIDX_BANDED && shidx_is_wide(index);
+}
+
+/*
  * The number of bits of the fingerprints in an index that is not partitioned, on a
  * column of type simhash_bits; 0 for any other.
  */
 static int
 width_of_wide(Relation index)
 {
-	if (shidx_kind(index) == SHIDX_BANDED)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("index \"%s\" of bands cannot be searched as a whole",
-						RelationGetRelationName(index))));
-	return shidx_is_wide(index) ? shidx_stored_width(index) : 0;
+	return has_wide(index) ? shidx_stored_width(index) : 0;
 }
 
 /*
@@ -344,6 +348,7 @@ shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes)
 		check_alike(first, width, heaps->heaps[i].index, width_of_wide(heaps->heaps[i].index));
 	number_rows(heaps);
 	heaps->grouped = shidx_is_grouped(first);
+	heaps->banded = shidx_kind(first) == SHIDX_BANDED;
 }
 
 /*
@@ -391,16 +396,16 @@ shdup_find_heap(const ShDupHeaps *heaps, ShPairsRow row)
 
 /*
  * The operator by which the operator class of an index compares the values
- * themselves, and its radius.  InvalidOid if the values are fingerprints.
+ * themselves, and what it asks.  InvalidOid if the values are fingerprints.
  */
 Oid
-shdup_near_operator(Relation index, int *radius)
+shdup_near_operator(Relation index, ShIdxMeaning *meaning)
 {
 	int			column = shidx_fp_column(index);
 
 	if (!shidx_computes_fingerprints(index))
 		return InvalidOid;
-	return shidx_near_operator(index->rd_opfamily[column], index->rd_opcintype[column], radius);
+	return shidx_near_operator(index->rd_opfamily[column], index->rd_opcintype[column], meaning);
 }
 
 /*
@@ -415,7 +420,7 @@ shdup_wide_width(const ShDupHeaps *heaps, int side)
 
 	if (heaps->sides[side].count > 0)
 		return width_of_wide(heaps->heaps[heaps->sides[side].first].index);
-	if (!shidx_is_wide(index))
+	if (!has_wide(index))
 		return 0;
 	if (shidx_index_width(index) == 0)
 		shidx_report_no_width(index);
@@ -434,10 +439,10 @@ shdup_side_distance(const ShDupHeaps *heaps, int side)
 	int			wide = shdup_wide_width(heaps, side);
 	int			width = wide > 0 ? wide : SHBITS_WIDTH;
 	int			nparts = shbits_nparts(width);
-	int			radius;
+	ShIdxMeaning meaning;
 
-	if (OidIsValid(shdup_near_operator(index, &radius)))
-		return radius;
+	if (OidIsValid(shdup_near_operator(index, &meaning)))
+		return meaning.radius;
 	if (shdup_is_partitioned(index))
 		return shidx_get_options(index, width).distance;
 	if (nparts > 1)

@@ -51,6 +51,7 @@ typedef struct ShDupHeaps
 	ShDupHeap  *heaps;
 	BlockNumber nblocks;		/* of all together */
 	bool		grouped;		/* the indexes have several columns */
+	bool		banded;			/* they have bands of values */
 
 	/* the named indexes */
 	int			nsides;
@@ -60,7 +61,7 @@ typedef struct ShDupHeaps
 extern void shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes);
 extern void shdup_heaps_close(ShDupHeaps *heaps);
 extern const ShDupHeap *shdup_find_heap(const ShDupHeaps *heaps, ShPairsRow row);
-extern Oid	shdup_near_operator(Relation index, int *radius);
+extern Oid	shdup_near_operator(Relation index, ShIdxMeaning *meaning);
 extern int	shdup_wide_width(const ShDupHeaps *heaps, int side);
 extern int	shdup_side_distance(const ShDupHeaps *heaps, int side);
 

@@ -278,6 +278,8 @@ flush(ShDupMembers *members)
 			continue;
 		member.element = shdup_union_find_add_row(&members->elements, members->row_elements[i],
 												  lookup->classes != NULL ? lookup->groups[i] : 0);
+		if (members->near != NULL)
+			members->elements.elements[member.element].fp = member.row;
 		BufFileWrite(members->file, &member, sizeof(ShDupMember));
 	}
 	for (size_t i = 0; i < lookup->npairs; i++)
@@ -285,6 +287,7 @@ flush(ShDupMembers *members)
 		CHECK_FOR_INTERRUPTS();
 		join_pair(members, lookup->pairs[i]);
 	}
+	shdup_check_release(members->near);
 	shdup_lookup_reset(lookup);
 }
 
@@ -329,21 +332,34 @@ take_member_pairs(ShPairsSink *sink, const ShPairsPair *pairs, size_t npairs)
 }
 
 /*
+ * ShPairsSink.divide
+ */
+static void
+divide_members(ShPairsSink *sink, const uint32 *words, const ShPairsRow *rows, size_t nrows,
+			   ShPairsRow *firsts)
+{
+	shdup_divide(((ShDupMembers *) sink)->lookup, words, rows, nrows, firsts);
+}
+
+/*
  * Begin to collect what a search passes to members->sink.  The largest
  * possible number of elements is used for the error message if memory does not
- * suffice.  Fingerprints of several words have nwords of them, others 0.
+ * suffice.  Fingerprints of several words have nwords of them, others 0.  The check is used
+ * for bands.
  *
  * Elements and rows are allocated in the current memory context.
  */
 void
 shdup_members_begin(ShDupMembers *members, ShDupLookup *lookup, double most, int nwords,
-					ShDupJoinFunction join)
+					ShDupRowCheck *check, ShDupJoinFunction join)
 {
 	memset(members, 0, sizeof(ShDupMembers));
 	members->sink.takes_all_rows = true;
 	members->sink.number = number_member;
 	members->sink.pairs = take_member_pairs;
+	members->sink.divide = divide_members;
 	members->join = join;
+	members->near = lookup->heaps->banded ? check : NULL;
 	members->lookup = lookup;
 
 	shdup_union_find_begin(&members->elements, SHDUP_ROWS, most, nwords, lookup->classes != NULL);
@@ -383,12 +399,29 @@ shdup_members_end(ShDupMembers *members)
 	BufFileClose(members->file);
 }
 
+/*
+ * Are the elements of a pair near each other, and how near?
+ */
+bool
+shdup_members_near(const ShDupMembers *members, uint32 a, uint32 b, double *nearness)
+{
+	const ShDupElement *elements = members->elements.elements;
+
+	if (members->near != NULL)
+		return shdup_check_near(members->near, elements[a].fp, elements[b].fp, nearness);
+	*nearness = shdup_nearness(&members->elements, a, b);
+	return true;
+}
+
 /* members.join: remember the pair */
 static void
 add_near_pair(ShDupMembers *members, uint32 a, uint32 b)
 {
 	ShDupNearRows *near = (ShDupNearRows *) members;
+	double		nearness;
 
+	if (near->asks && !shdup_members_near(members, a, b, &nearness))
+		return;
 	members->elements.elements[a].has_near = true;
 	members->elements.elements[b].has_near = true;
 	add_neighbor_pair(&near->neighbors, a, b);
@@ -399,16 +432,18 @@ add_near_pair(ShDupMembers *members, uint32 a, uint32 b)
  * be in the order of the list "keep", or of their numbers if it is NULL.  The
  * largest possible number of fingerprints is used for the error message if
  * memory does not suffice.  Fingerprints of several words have nwords of them, others 0.
+ * If it does not ask which elements of bands are near, the neighbors may have others.
  *
  * Reports errors in the list as shdup_order_begin does.
  */
 void
 shdup_near_rows_begin(ShDupNearRows *near, ShDupLookup *lookup, double most, int nwords,
-					  const char *keep)
+					  ShDupRowCheck *check, bool asks, const char *keep)
 {
 	near->order = shdup_order_begin(lookup->heaps, lookup->snapshot, keep);
 	near->count = 0;
-	shdup_members_begin(&near->members, lookup, most, nwords, add_near_pair);
+	near->asks = asks;
+	shdup_members_begin(&near->members, lookup, most, nwords, check, add_near_pair);
 	memset(&near->neighbors, 0, sizeof(ShDupNeighbors));
 	near->neighbors.pairs = shpairs_create_file();
 }

@@ -39,6 +39,12 @@ struct ShDupMembers
 	ShDupJoinFunction join;
 	ShDupUnionFind elements;
 
+	/*
+	 * Elements of bands have a visible row in place of a fingerprint, and
+	 * this says whether those of a pair are near.  Else NULL.
+	 */
+	ShDupRowCheck *near;
+
 	/* rows waiting to be looked up, and the elements of their fingerprints */
 	ShDupLookup *lookup;
 	uint32	   *row_elements;
@@ -53,7 +59,8 @@ struct ShDupMembers
 
 /* members.c */
 extern void shdup_members_begin(ShDupMembers *members, ShDupLookup *lookup, double most,
-								int nwords, ShDupJoinFunction join);
+								int nwords, ShDupRowCheck *check, ShDupJoinFunction join);
+extern bool shdup_members_near(const ShDupMembers *members, uint32 a, uint32 b, double *nearness);
 extern void shdup_members_finish(ShDupMembers *members);
 extern bool shdup_members_next(ShDupMembers *members, ShDupMember *member);
 extern void shdup_members_end(ShDupMembers *members);
@@ -96,6 +103,7 @@ shdup_neighbors_prefetch(const ShDupNeighbors *neighbors, uint32 element)
 typedef struct ShDupNearRows
 {
 	ShDupMembers members;
+	bool		asks;			/* which pairs are near, before it has them */
 	ShDupNeighbors neighbors;	/* of elements of the members */
 	double		count;			/* of rows, once sorted */
 	ShDupOrder *order;			/* from which they are read, each with the
@@ -104,7 +112,7 @@ typedef struct ShDupNearRows
 
 /* members.c */
 extern void shdup_near_rows_begin(ShDupNearRows *near, ShDupLookup *lookup, double most,
-								  int nwords, const char *keep);
+								  int nwords, ShDupRowCheck *check, bool asks, const char *keep);
 extern void shdup_near_rows_sort(ShDupNearRows *near, bool by_component);
 extern void shdup_near_rows_end(ShDupNearRows *near);
 extern size_t shdup_neighbors_of(ShDupNeighbors *neighbors, uint32 element,

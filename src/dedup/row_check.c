@@ -9,6 +9,9 @@
  * read from the table, or computed by the expressions of the index, once for all of
  * them, and values stored out of line or compressed are also fetched only once.
  *
+ * In an index of bands, the rows of an element have equal values.  So two elements are
+ * compared once, and the condition decides on their rows.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -24,6 +27,7 @@
 #include "dedup/open.h"
 #include "dedup/progress.h"
 #include "dedup/rows.h"
+#include "text/similar.h"
 
 /* in place of the number of a row: none has been read */
 #define NO_ROW		PG_UINT64_MAX
@@ -40,6 +44,8 @@ struct ShDupRowCheck
 
 	/* the fingerprint's column of the index, if its class has an operator */
 	ShDupColumns *column;
+	bool		banded;			/* elements are compared by it, and not rows */
+	ShDupNearness nearness;
 
 	/* the condition "same", unless it is NULL */
 	EState	   *estate;
@@ -128,7 +134,7 @@ row_holds(ShDupRowCheck *check, TupleTableSlot *b)
 {
 	Datum		value;
 
-	if (check->column != NULL &&
+	if (check->column != NULL && !check->banded &&
 		!(shdup_columns_compute(check->column, check->last_side, b, &value) &&
 		  shdup_columns_agree(check->column, &check->value, &value)))
 		return false;
@@ -136,29 +142,109 @@ row_holds(ShDupRowCheck *check, TupleTableSlot *b)
 }
 
 /*
- * Are rows a and b the same?  Unknown counts as false.  To check a row against
- * several others, call this with the same a.  Without a check they are.
+ * Does it take a pair of rows, and not of elements, to know whether rows are the same?
+ */
+bool
+shdup_check_has_pairs(const ShDupRowCheck *check)
+{
+	return check != NULL && (!check->banded || check->condition != NULL);
+}
+
+/*
+ * The nearness of rows that have equal values.
+ */
+double
+shdup_check_nearest(const ShDupRowCheck *check)
+{
+	return check != NULL && check->banded && check->nearness.known ? 1 : 0;
+}
+
+static void
+begin_checking(ShDupRowCheck *check, ShPairsRow a)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (a == check->row)
+		return;
+	MemoryContextReset(check->context);
+	check->hopeful = keep_checked_row(check, shdup_read(&check->a, a));
+	check->row = a;
+}
+
+static void
+end_checking(ShDupRowCheck *check)
+{
+	if (check->column != NULL)
+		shdup_columns_reset(check->column);
+	if (check->condition != NULL)
+		ResetPerTupleExprContext(check->estate);
+	shdup_progress_checked();
+}
+
+/*
+ * Let a value with a number, which must live until the next one, be that of row a.
+ */
+void
+shdup_check_take(ShDupRowCheck *check, ShPairsRow number, Datum value)
+{
+	MemoryContextReset(check->context);
+	check->hopeful = true;
+	check->value = value;
+	check->row = number;
+}
+
+/*
+ * Is a value near that of row a?  How near is known of documents only.
+ */
+static bool
+value_is_near(ShDupRowCheck *check, Datum value, double *nearness)
+{
+	struct varlena *document;
+	bool		result;
+
+	*nearness = 0;
+	if (!check->nearness.known)
+		return shdup_columns_agree(check->column, &check->value, &value);
+	document = PG_DETOAST_DATUM_PACKED(value);
+	result = shtext_similarity((struct varlena *) DatumGetPointer(check->value), document,
+							   check->nearness.of_bytea, nearness) &&
+		*nearness >= check->nearness.similarity;
+	if ((Pointer) document != DatumGetPointer(value))
+		pfree(document);
+	return result;
+}
+
+/*
+ * Are elements of an index of bands near each other, given a row of each, and how near?
+ * The words of their bands are.
+ */
+bool
+shdup_check_near(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b, double *nearness)
+{
+	Datum		value;
+	bool		result;
+
+	begin_checking(check, a);
+	result = check->hopeful &&
+		shdup_columns_compute(check->column, check->last_side, shdup_read(&check->b, b), &value) &&
+		value_is_near(check, value, nearness);
+	end_checking(check);
+	return result;
+}
+
+/*
+ * Are rows a and b, whose elements are near, the same?  Unknown counts as false.  To check a
+ * row against several others, call this with the same a.  Without a check they are.
  */
 bool
 shdup_check_rows(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b)
 {
 	bool		result;
 
-	if (check == NULL)
+	if (!shdup_check_has_pairs(check))
 		return true;
-	CHECK_FOR_INTERRUPTS();
-	if (a != check->row)
-	{
-		MemoryContextReset(check->context);
-		check->hopeful = keep_checked_row(check, shdup_read(&check->a, a));
-		check->row = a;
-	}
+	begin_checking(check, a);
 	result = check->hopeful && row_holds(check, shdup_read(&check->b, b));
-	if (check->column != NULL)
-		shdup_columns_reset(check->column);
-	if (check->condition != NULL)
-		ResetPerTupleExprContext(check->estate);
-	shdup_progress_checked();
+	end_checking(check);
 	return result;
 }
 
@@ -260,14 +346,14 @@ prepare_condition(ShDupRowCheck *check, Relation table, const char *text)
 
 /*
  * Begin to check rows of the first of the named indexes with those of the last: by the
- * operator of the class, which takes a similarity unless that is 0, and the condition "same"
- * unless it is NULL.  Returns NULL if there is nothing to check.
+ * operator of the class, or the nearness of documents, and the condition "same" unless it is
+ * NULL.  Returns NULL if there is nothing to check.
  *
  * The tables must be open until the end, and the snapshot must be registered
  * since before the rows were read from their indexes.
  */
 ShDupRowCheck *
-shdup_check_begin(const ShDupHeaps *heaps, Snapshot snapshot, double similarity,
+shdup_check_begin(const ShDupHeaps *heaps, Snapshot snapshot, const ShDupNearness *nearness,
 				  const char *same)
 {
 	int			fp_column = shidx_fp_column(heaps->sides[0].named.index);
@@ -279,12 +365,14 @@ shdup_check_begin(const ShDupHeaps *heaps, Snapshot snapshot, double similarity,
 	check = palloc0(sizeof(ShDupRowCheck));
 	check->row = NO_ROW;
 	check->last_side = heaps->nsides - 1;
+	check->banded = heaps->banded;
+	check->nearness = *nearness;
 	check->context = AllocSetContextCreate(CurrentMemoryContext, "simhash row to check",
 										   ALLOCSET_DEFAULT_SIZES);
 	if (same != NULL)
 		prepare_condition(check, heaps->sides[0].named.heap, same);
 	if (has_operator)
-		check->column = shdup_columns_begin(heaps, fp_column, 1, similarity);
+		check->column = shdup_columns_begin(heaps, fp_column, 1, false);
 	shdup_reader_begin(&check->a, heaps, 0, snapshot);
 	shdup_reader_begin(&check->b, heaps, check->last_side, snapshot);
 	return check;

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * row_class.c
- *	  The classes of rows whose columns before the fingerprint are equal.
+ *	  The classes of rows whose columns before the fingerprint are equal; or, to divide
+ *	  entries of bands, of rows whose values are equal as well.
  *
  * Rows with equal columns have entries of one group, but rows of a group need not have equal
  * columns, since it is a hash.  Almost always they have.  So each row is compared with the
@@ -77,22 +78,23 @@ struct ShDupClasses
 
 /*
  * Begin to compare the columns before the fingerprint of rows of the named indexes, within
- * groups.  Returns NULL if there are none.
+ * groups, and the values of which the index has bands if with_values.  Returns NULL if there
+ * is nothing to compare.
  *
  * The tables must be open until the end, and the snapshot must be registered since before
  * the rows were read from their indexes.
  */
 ShDupClasses *
-shdup_classes_begin(const ShDupHeaps *heaps, Snapshot snapshot)
+shdup_classes_begin(const ShDupHeaps *heaps, Snapshot snapshot, bool with_values)
 {
 	ShDupClasses *classes;
 
-	if (!heaps->grouped)
+	if (!heaps->grouped && !with_values)
 		return NULL;
 	classes = palloc0(sizeof(ShDupClasses));
 	classes->heaps = heaps;
-	classes->ncolumns = shidx_fp_column(heaps->sides[0].named.index);
-	classes->columns = shdup_columns_begin(heaps, 0, classes->ncolumns, 0);
+	classes->ncolumns = shidx_fp_column(heaps->sides[0].named.index) + with_values;
+	classes->columns = shdup_columns_begin(heaps, 0, classes->ncolumns, with_values);
 	classes->seed = shdup_make_seed();
 	classes->context = AllocSetContextCreate(CurrentMemoryContext, "simhash classes",
 											 ALLOCSET_DEFAULT_SIZES);

@@ -92,7 +92,7 @@ extern List *shdup_index_expressions(Relation index, int ncolumns);
 extern int	shdup_checked_columns(const ShDupHeaps *heaps);
 extern Oid	shdup_column_operator(const ShDupHeaps *heaps, int column);
 extern ShDupColumns *shdup_columns_begin(const ShDupHeaps *heaps, int first, int count,
-										 double similarity);
+										 bool images);
 extern bool shdup_columns_compute(ShDupColumns *columns, int number, TupleTableSlot *row,
 								  Datum *values);
 extern Datum shdup_plain_value(Datum value, int16 length);
@@ -105,7 +105,8 @@ extern void shdup_columns_end(ShDupColumns *columns);
 typedef struct ShDupClasses ShDupClasses;
 
 /* row_class.c */
-extern ShDupClasses *shdup_classes_begin(const ShDupHeaps *heaps, Snapshot snapshot);
+extern ShDupClasses *shdup_classes_begin(const ShDupHeaps *heaps, Snapshot snapshot,
+										 bool with_values);
 extern uint32 shdup_class_of(ShDupClasses *classes, int side, uint32 group, ShPairsRow row,
 							 TupleTableSlot *slot);
 extern uint32 shdup_class_again(ShDupClasses *classes, uint32 group, ShPairsRow row);
@@ -120,6 +121,7 @@ typedef struct ShDupLookup
 	const ShDupHeaps *heaps;
 	Snapshot	snapshot;
 	ShDupClasses *classes;		/* or NULL: all rows are of class 1 */
+	ShDupClasses *values;		/* to divide entries of bands, or NULL */
 	ShDupRowReader readers[SHDUP_MAX_SIDES];	/* for their slots */
 
 	size_t		most;			/* rows, or pairs, to look up together */
@@ -177,6 +179,8 @@ extern void shdup_lookup_add_pairs(ShDupLookup *lookup, const ShPairsPair *pairs
 extern bool shdup_lookup_is_full(const ShDupLookup *lookup);
 extern void shdup_lookup_reset(ShDupLookup *lookup);
 extern void shdup_lookup_resolve(ShDupLookup *lookup);
+extern void shdup_divide(ShDupLookup *rows, const uint32 *words, const ShPairsRow *numbers,
+						 size_t count, ShPairsRow *firsts);
 extern void shdup_look_up(ShDupLookup *lookup, uint32 group, ShPairsRow *numbers, size_t count);
 extern void shdup_lookup_end(ShDupLookup *lookup);
 
@@ -193,11 +197,23 @@ extern bool shdup_order_next(ShDupOrder *order, ShPairsRow *row, uint32 *number)
 extern void shdup_order_again(ShDupOrder *order);
 extern void shdup_order_end(ShDupOrder *order);
 
+/* how documents are compared */
+typedef struct ShDupNearness
+{
+	bool		known;			/* by the share of their features, */
+	bool		of_bytea;		/* of byte strings, not of texts: */
+	double		similarity;		/* they must share so much */
+} ShDupNearness;
+
 typedef struct ShDupRowCheck ShDupRowCheck;
 
 /* row_check.c */
 extern ShDupRowCheck *shdup_check_begin(const ShDupHeaps *heaps, Snapshot snapshot,
-										double similarity, const char *same);
+										const ShDupNearness *nearness, const char *same);
+extern bool shdup_check_has_pairs(const ShDupRowCheck *check);
+extern double shdup_check_nearest(const ShDupRowCheck *check);
+extern void shdup_check_take(ShDupRowCheck *check, ShPairsRow number, Datum value);
+extern bool shdup_check_near(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b, double *nearness);
 extern bool shdup_check_rows(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b);
 extern void shdup_check_release(ShDupRowCheck *check);
 extern void shdup_check_end(ShDupRowCheck *check);

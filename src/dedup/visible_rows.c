@@ -70,7 +70,8 @@ shdup_lookup_begin(ShDupLookup *rows, const ShDupHeaps *heaps, Snapshot snapshot
 {
 	rows->heaps = heaps;
 	rows->snapshot = snapshot;
-	rows->classes = shdup_classes_begin(heaps, snapshot);
+	rows->classes = shdup_classes_begin(heaps, snapshot, false);
+	rows->values = heaps->banded ? shdup_classes_begin(heaps, snapshot, true) : NULL;
 	for (int i = 0; i < heaps->nsides; i++)
 		shdup_reader_begin(&rows->readers[i], heaps, i, snapshot);
 	rows->most = choose_batch(heaps->nblocks);
@@ -355,6 +356,61 @@ look_up_all(ShDupLookup *rows, uint32 *groups, uint32 group, ShPairsRow *numbers
 }
 
 /*
+ * Look up rows with the classes of their columns and values, within those of equal numbers
+ * in words[]: on return, classes[] has these, and 0 for rows that are not seen or equal no
+ * other.  No other rows may be waiting.
+ */
+static void
+look_up_values(ShDupLookup *rows, const uint32 *words, const ShPairsRow *numbers, size_t count,
+			   ShPairsRow *classes)
+{
+	ShDupClasses *others = rows->classes;
+
+	Assert(rows->count == 0);
+	rows->classes = rows->values;
+	for (size_t done = 0, some; done < count; done += some)
+	{
+		some = Min(rows->capacity, count - done);
+		memcpy(rows->numbers, numbers + done, some * sizeof(ShPairsRow));
+		memcpy(rows->groups, words + done, some * sizeof(uint32));
+		look_up_all(rows, rows->groups, 0, rows->numbers, some);
+		for (size_t i = 0; i < some; i++)
+			classes[done + i] = rows->numbers[i] == SHDUP_INVISIBLE ? 0 : rows->groups[i];
+	}
+	rows->classes = others;
+	shdup_classes_forget(rows->values);
+}
+
+/*
+ * Divide rows as ShPairsSink.divide does.
+ */
+void
+shdup_divide(ShDupLookup *rows, const uint32 *words, const ShPairsRow *numbers, size_t count,
+			 ShPairsRow *firsts)
+{
+	ShPairsRow *of_class = MemoryContextAllocHuge(CurrentMemoryContext, (count + 1) * sizeof(ShPairsRow));
+
+	look_up_values(rows, words, numbers, count, firsts);
+	for (size_t start = 0, end; start < count; start = end)
+	{
+		/* there are no more classes than rows */
+		for (end = start; end < count && words[end] == words[start]; end++)
+			of_class[end - start + 1] = SHDUP_INVISIBLE;
+		of_class[0] = SHDUP_INVISIBLE;
+		for (size_t i = start; i < end; i++)
+		{
+			ShPairsRow *first = &of_class[firsts[i]];
+
+			shcompat_check_at(i);
+			if (firsts[i] != 0 && *first == SHDUP_INVISIBLE)
+				*first = numbers[i];
+			firsts[i] = *first;
+		}
+	}
+	pfree(of_class);
+}
+
+/*
  * Look up all rows.  On return, numbers[] has the rows that the snapshot sees, and
  * SHDUP_INVISIBLE for the others, and groups[] their classes if there are any.
  */
@@ -381,4 +437,5 @@ shdup_lookup_end(ShDupLookup *rows)
 	for (int i = 0; i < rows->heaps->nsides; i++)
 		shdup_reader_end(&rows->readers[i]);
 	shdup_classes_end(rows->classes);
+	shdup_classes_end(rows->values);
 }

@@ -221,32 +221,36 @@ shidx_fingerprint_function_in(Oid family, Oid type)
 }
 
 /*
- * The operator of an operator family that computes fingerprints of the values of a
- * type that compares two of these by a radius, and this radius: of several operators
- * the one with the least.  InvalidOid if there is none.
+ * The operator of an operator family that computes fingerprints or bands of the values of a
+ * type that compares two of these, and what it asks: of several operators the one with the
+ * least strategy.  InvalidOid if there is none.
  */
 Oid
-shidx_near_operator(Oid family, Oid type, int *radius)
+shidx_near_operator(Oid family, Oid type, ShIdxMeaning *nearness)
 {
+	Oid			function;
+	ShIdxKind	kind = shidx_kind_in(family, type, &function);
 	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
+	int			least = INT_MAX;
 	Oid			result = InvalidOid;
 
-	*radius = INT_MAX;
 	for (int i = 0; i < operators->n_members; i++)
 	{
 		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
-		ShIdxMeaning meaning = shidx_meaning(member->amopstrategy, SHIDX_COMPUTED, 0);
+		ShIdxMeaning meaning = shidx_meaning(member->amopstrategy, kind, 0);
 
 		if (member->amoplefttype == type && member->amoprighttype == type &&
-			meaning.ask == SHIDX_ASK_WITHIN && meaning.radius < *radius)
+			(meaning.ask == SHIDX_ASK_WITHIN || meaning.ask == SHIDX_ASK_BAND) &&
+			member->amopstrategy < least)
 		{
-			*radius = meaning.radius;
+			least = member->amopstrategy;
+			*nearness = meaning;
 			result = member->amopopr;
 		}
 	}
 	ReleaseCatCacheList(operators);
-	if (OidIsValid(result))
-		*radius = Min(*radius, shidx_function_width(shidx_fingerprint_function_in(family, type)));
+	if (OidIsValid(result) && kind == SHIDX_COMPUTED)
+		nearness->radius = Min(nearness->radius, shidx_function_width(function));
 	return result;
 }
 

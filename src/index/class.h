@@ -74,7 +74,7 @@ extern int	shidx_fingerprint_width(Oid type, int32 typmod);
 extern int	shidx_function_width(Oid function);
 extern bool shidx_is_fingerprint_function(Oid function, Oid type, ShIdxKind kind);
 extern Oid	shidx_fingerprint_function_in(Oid family, Oid type);
-extern Oid	shidx_near_operator(Oid family, Oid type, int *radius);
+extern Oid	shidx_near_operator(Oid family, Oid type, ShIdxMeaning *nearness);
 extern int	shidx_needed_bands(Oid family, Oid type, bool loose);
 
 /*

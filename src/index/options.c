@@ -143,13 +143,13 @@ static int
 default_blocks(Relation index, int width)
 {
 	int			column = shidx_fp_column(index);
-	int			radius;
+	ShIdxMeaning meaning;
 
 	if (width < SHBITS_WIDTH || !shidx_computes_fingerprints(index) ||
 		!OidIsValid(shidx_near_operator(index->rd_opfamily[column],
-										index->rd_opcintype[column], &radius)))
+										index->rd_opcintype[column], &meaning)))
 		return shidx_default_blocks(width);
-	return Min(Max(radius / 2, SHIDX_DEFAULT_BLOCKS), MOST_DEFAULT_BLOCKS);
+	return Min(Max(meaning.radius / 2, SHIDX_DEFAULT_BLOCKS), MOST_DEFAULT_BLOCKS);
 }
 
 /*

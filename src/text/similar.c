@@ -266,6 +266,23 @@ shtext_similar_bands(double similarity, bool of_bytea, int *radius)
 	return nbands;
 }
 
+bool
+shtext_similarity(const struct varlena *a, const struct varlena *b, bool of_bytea, double *similarity)
+{
+	const Form *form = of_bytea ? &form_of_bytea : &form_of_text;
+	Document	of_a;
+	Document	of_b;
+	ShTextOverlap overlap;
+
+	read_document(&of_a, form, a, 0);
+	read_document(&of_b, form, b, 1);
+	overlap = shtext_overlap(&of_a.features, of_a.known, &of_b.features, of_b.known);
+	if (overlap.in_a == 0 || overlap.in_b == 0)
+		return false;
+	*similarity = (double) overlap.in_both / (overlap.in_a + overlap.in_b - overlap.in_both);
+	return true;
+}
+
 /*
  * Get the documents of a call.  One that is known by how it is stored is not read, and
  * has no features, unless all are needed.  Returns whether they have.
