@@ -173,6 +173,16 @@ sub calls
 		"SELECT q.$of, x.tid, x.$of, d, x.tab FROM pqa p JOIN q ON q.no = p.a JOIN xa x ON x.no = p.b WHERE d <= "
 		  . ($d // $default))
 	  unless $type->{bands};
+	if ($type->{name} eq 'text')
+	{
+		($d, $more, $where) = $near->($default);
+		my $some = 'no % 7 = ' . int rand 7;
+		$call->('find_matches_in_texts', "$index, (SELECT array_agg(fp) FROM xa WHERE $some)$more", 'query, b, b_table::oid, similarity',
+			"SELECT fp, tid, tab, j FROM (SELECT q.fp, x.tid, x.tab, simhash_jaccard(q.fp, x.fp) AS j,"
+			  . ' (SELECT max(s) FROM unnest(ARRAY[1, .95, .9, .85, .8, .75, .7, .65, .6, .55, .5]::float8[]) s'
+			  . ' WHERE share_band(q.bands, x.bands, s, false)) AS shared'
+			  . " FROM (SELECT DISTINCT fp, bands FROM xa WHERE $some) q CROSS JOIN xa x) s WHERE $where");
+	}
 
 	($suffix, $of, $cast) = $width != 64 || chance(0.2) ? ('_bits', 'bits::simhash_bits', '') : ('', 'hash', '::bigint');
 	$d = $distance->();
@@ -231,7 +241,7 @@ while (time < $end && -e $node->data_dir . '/postmaster.pid')
 }
 diag(join "\n", "SEED=$seed: $round rounds, $differences with differences",
 	map { "$_: $calls{$_} calls, $found{$_} found something" } sort keys %calls);
-is(scalar keys %calls, 11, 'each function was called');
+is(scalar keys %calls, 12, 'each function was called');
 $node->stop;
 is(join('', grep { /TRAP:|PANIC|WARNING|terminated by signal/ } split /^/, slurp_file($node->logfile)), '', 'no crash');
 done_testing();
