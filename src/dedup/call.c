@@ -47,7 +47,6 @@
 #include "bits/distance.h"
 #include "dedup/call.h"
 #include "dedup/open.h"
-#include "dedup/query_texts.h"
 #include "dedup/rows.h"
 #include "index/index.h"
 #include "text/similar.h"

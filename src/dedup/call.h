@@ -3,6 +3,8 @@
  * call.h
  *	  What the functions over whole tables have in common.
  *
+ * What this declares is defined in call.c and query_texts.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_DEDUP_CALL_H
@@ -11,6 +13,7 @@
 #include "access/htup.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
+#include "utils/array.h"
 
 #include "dedup/heaps.h"
 #include "dedup/progress.h"
@@ -78,6 +81,9 @@ extern bool shdup_call_begin(ShDupCall *call, FunctionCallInfo fcinfo, const ShD
 extern void shdup_call_search(ShDupCall *call, ShPairsSink *sink);
 extern void shdup_call_end(ShDupCall *call);
 
+/* query_texts.c */
+extern Datum *shdup_query_texts(const ShDupHeaps *heaps, int nbands, ArrayType *array,
+								ShPairsInput *input);
 
 /*
  * How many words fingerprints have if that is more than one; else 0.

@@ -14,7 +14,7 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "dedup/query_texts.h"
+#include "dedup/call.h"
 #include "index/index.h"
 
 /* by their bytes, in any order */
