@@ -153,9 +153,24 @@ SELECT count(*) = (SELECT count(*) FROM often WHERE body =~= made(-1, 0, 0)) AS 
 SELECT count(*) = (SELECT count(*) - 1 FROM often WHERE body =~= made(-1, 0, 0)) AS right, count(DISTINCT keeper) FROM simhash_find_duplicates('often_body', keep => 'id');
 SELECT count(*) = (SELECT count(*) FROM often WHERE body =~= made(-1, 0, 0)) AS right FROM simhash_find_matches_in_texts('often_body', ARRAY[made(-1, 0, 0)]);
 INSERT INTO often SELECT i, made(-1, 0, 0) FROM generate_series(1, 20000) i;
-SELECT * FROM attempt($$SELECT count(*) FROM simhash_find_clusters('often_body')$$);
-SET maintenance_work_mem = '4MB';
-SELECT count(*) = (SELECT count(*) FROM often WHERE body =~= made(-1, 0, 0)) AS right FROM simhash_find_clusters('often_body');
+-- more rows that are not the first of their text than fit in memory
+INSERT INTO often SELECT i, 'repeated ' || made(i % 7000, 3, 0) FROM generate_series(1, 21000) i;
+SELECT count(*) = (SELECT count(*) FROM often WHERE body =~= made(-1, 0, 0)) + 21000 AS right, count(DISTINCT cluster)
+FROM simhash_find_clusters('often_body');
+SELECT count(*) = (SELECT count(*) - 1 FROM often WHERE body =~= made(-1, 0, 0)) + 14000 AS right, count(DISTINCT keeper)
+FROM simhash_find_duplicates('often_body', keep => 'id');
+DELETE FROM often WHERE body =~= made(-1, 0, 0);
+SELECT count(*), count(DISTINCT a), min(similarity), max(similarity) FROM simhash_find_all('often_body');
+SELECT simhash_index_check('often_body', true);
+RESET maintenance_work_mem;
+-- the condition is asked once for each pair of rows
+CREATE TABLE alike AS SELECT i AS id, made(-3, 0, 0) AS body, 42::simhash AS fp FROM generate_series(1, 4) i;
+CREATE INDEX alike_body ON alike USING simhash (body simhash_text_ops);
+CREATE INDEX alike_fp ON alike USING simhash (fp);
+CREATE FUNCTION asked(a int, b int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'asked % %', a, b; RETURN false; END $$;
+SELECT count(*) FROM simhash_find_duplicates('alike_body', keep => 'id', same => 'asked(a.id, b.id)');
+SELECT count(*) FROM simhash_find_duplicates('alike_fp', keep => 'id', same => 'asked(a.id, b.id)');
+SELECT count(*) FROM simhash_find_clusters('alike_body', same => 'asked(a.id, b.id)');
 SET maintenance_work_mem = '1MB';
 CREATE TABLE form (id int, tenant int, body text);
 INSERT INTO form SELECT i, i % 2, made(-2, 1, i) FROM generate_series(1, 400) i;

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * members.c
- *	  The fingerprints that have a near-duplicate, and their rows, in an order if that is
- *	  wanted, with the neighbors of the fingerprints.
+ *	  The elements that have a near-duplicate, and their rows, in an order if that is
+ *	  wanted, with the neighbors of the elements.
  *
- * Only fingerprints that have a pair are kept in memory, each once for each class of its
- * rows, as elements.  Their rows are kept in a temporary file.  So time and memory do
- * not depend on how many rows are equal.
+ * Only elements that have a pair are kept in memory, each once for each class of its rows.
+ * Their rows are kept in a temporary file.
  *
  * Pairs of elements are written to a temporary file while they are found.  Then they
  * are turned into lists of the neighbors of each, in memory if maintenance_work_mem has
@@ -32,6 +31,9 @@
 
 /* in place of the number of the list of an element, which is not needed */
 #define NO_PLACE	PG_UINT32_MAX
+
+/* pairs of elements that are compared until pins are released */
+#define PAIRS_WITH_PINS	1024
 
 /* pairs, or items of lists, between reports of progress */
 #define READ_INTERVAL	4096
@@ -286,8 +288,9 @@ flush(ShDupMembers *members)
 	{
 		CHECK_FOR_INTERRUPTS();
 		join_pair(members, lookup->pairs[i]);
+		if (i % PAIRS_WITH_PINS == PAIRS_WITH_PINS - 1 || i + 1 == lookup->npairs)
+			shdup_check_release(members->near);
 	}
-	shdup_check_release(members->near);
 	shdup_lookup_reset(lookup);
 }
 
@@ -420,11 +423,13 @@ add_near_pair(ShDupMembers *members, uint32 a, uint32 b)
 	ShDupNearRows *near = (ShDupNearRows *) members;
 	double		nearness;
 
-	if (near->asks && !shdup_members_near(members, a, b, &nearness))
+	if (a != b && near->asks && !shdup_members_near(members, a, b, &nearness))
 		return;
 	members->elements.elements[a].has_near = true;
 	members->elements.elements[b].has_near = true;
-	add_neighbor_pair(&near->neighbors, a, b);
+	/* the rows of an element need no pair to be compared */
+	if (a != b)
+		add_neighbor_pair(&near->neighbors, a, b);
 }
 
 /*

@@ -71,7 +71,7 @@ shdup_lookup_begin(ShDupLookup *rows, const ShDupHeaps *heaps, Snapshot snapshot
 	rows->heaps = heaps;
 	rows->snapshot = snapshot;
 	rows->classes = shdup_classes_begin(heaps, snapshot, false);
-	rows->values = heaps->banded ? shdup_classes_begin(heaps, snapshot, true) : NULL;
+	rows->values = NULL;
 	for (int i = 0; i < heaps->nsides; i++)
 		shdup_reader_begin(&rows->readers[i], heaps, i, snapshot);
 	rows->most = choose_batch(heaps->nblocks);
@@ -390,6 +390,14 @@ shdup_divide(ShDupLookup *rows, const uint32 *words, const ShPairsRow *numbers, 
 {
 	ShPairsRow *of_class = MemoryContextAllocHuge(CurrentMemoryContext, (count + 1) * sizeof(ShPairsRow));
 
+	/* not all searches of bands divide rows */
+	if (rows->values == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(rows->numbers));
+
+		rows->values = shdup_classes_begin(rows->heaps, rows->snapshot, true);
+		MemoryContextSwitchTo(old);
+	}
 	look_up_values(rows, words, numbers, count, firsts);
 	for (size_t start = 0, end; start < count; start = end)
 	{

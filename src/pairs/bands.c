@@ -31,6 +31,7 @@
 #include "compat.h"
 #include "index/sort.h"
 #include "pairs/bands.h"
+#include "pairs/temp_file.h"
 
 /* in place of the first row of an element: the snapshot does not see the row */
 #define NOT_SEEN	0
@@ -72,6 +73,25 @@ hash_row(uint64 secret, ShPairsRow row)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+#define MAP_BLOCK_ITEMS	(BLCKSZ / sizeof(ShIdxSortItem))
+
+/*
+ * Rows that are not the first of their element, with that one or NOT_SEEN: items, whose keys
+ * ascend once the map is sorted.  Beyond memory they are in a file, of which memory has the
+ * first key of each block.
+ */
+typedef struct RowMap
+{
+	size_t		count;
+	size_t		capacity;
+	ShIdxSortItem *items;		/* in memory, or a block of the file */
+	ShIdxSort  *sort;			/* of items that exceed memory, before they are
+								 * in the file; or NULL */
+	BufFile    *file;			/* or NULL */
+	uint64	   *block_keys;
+	size_t		block;			/* that is in memory */
+} RowMap;
+
 struct ShPairsBands
 {
 	ShPairsSink *sink;
@@ -80,13 +100,7 @@ struct ShPairsBands
 	bool		first_walk;
 	ShIdxSort  *sort;			/* of pairs, by the first rows of both */
 
-	/*
-	 * rows that are not the first of their element, with that one or NOT_SEEN:
-	 * by row, and after the last walk by the first
-	 */
-	size_t		nrows;
-	size_t		capacity;
-	ShIdxSortItem *rows;
+	RowMap		map;			/* by row, and after the last walk by the first */
 
 	/* entries that have another with an equal word, as they are settled */
 	size_t		capacity_repeated;
@@ -114,8 +128,6 @@ shpairs_bands_begin(ShPairsSink *sink, bool two_sides, bool grouped)
 	bands->sink = sink;
 	bands->two_sides = two_sides;
 	bands->sort = shidx_sort_begin_distinct(maintenance_work_mem, grouped);
-	bands->capacity = FIRST_CAPACITY;
-	bands->rows = palloc(FIRST_CAPACITY * sizeof(ShIdxSortItem));
 	bands->secret = pg_prng_uint64(&pg_global_prng_state);
 	bands->home = CurrentMemoryContext;
 	bands->context = AllocSetContextCreate(CurrentMemoryContext, "simhash elements of bands",
@@ -144,40 +156,131 @@ enlarge_repeated(ShPairsBands *bands, size_t count)
 }
 
 /*
- * Remember the first row of the element of another row.
+ * Sort the items that follow, as memory is full.
  */
 static void
-remember_row(ShPairsBands *bands, ShPairsRow row, ShPairsRow first)
+begin_sorting_map(ShPairsBands *bands)
 {
-	if (bands->nrows == bands->capacity)
-	{
-		double		bytes = 2.0 * bands->capacity * sizeof(ShIdxSortItem);
+	RowMap	   *map = &bands->map;
+	MemoryContext old = MemoryContextSwitchTo(bands->home);
 
-		if (bytes > maintenance_work_mem * 1024.0 * ROWS_FRACTION)
-			ereport(ERROR,
-					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-					 errmsg("more than %zu rows that are equal to others do not fit into maintenance_work_mem",
-							bands->nrows),
-					 errhint("Increase maintenance_work_mem, which is now %d kB.",
-							 maintenance_work_mem)));
-		bands->capacity *= 2;
-		bands->rows = repalloc_huge(bands->rows, bands->capacity * sizeof(ShIdxSortItem));
+	map->sort = shidx_sort_begin((int) (maintenance_work_mem * ROWS_FRACTION));
+	for (size_t i = 0; i < map->count; i++)
+	{
+		shcompat_check_at(i);
+		shidx_sort_add(map->sort, map->items[i].key, map->items[i].value);
 	}
-	bands->rows[bands->nrows++] = shidx_sort_item(row, first);
+	if (map->items != NULL)
+		pfree(map->items);
+	map->items = NULL;
+	MemoryContextSwitchTo(old);
 }
 
-/* the place of the first item that is not below the key, or not before the value with it */
+static void
+add_to_map(ShPairsBands *bands, uint64 key, uint64 value)
+{
+	RowMap	   *map = &bands->map;
+
+	if (map->sort == NULL && map->count == map->capacity)
+	{
+		size_t		capacity = Max(2 * map->capacity, FIRST_CAPACITY);
+
+		if (capacity * sizeof(ShIdxSortItem) > maintenance_work_mem * 1024.0 * ROWS_FRACTION)
+			begin_sorting_map(bands);
+		else
+		{
+			map->items = map->items == NULL ?
+				MemoryContextAllocHuge(bands->home, capacity * sizeof(ShIdxSortItem)) :
+				repalloc_huge(map->items, capacity * sizeof(ShIdxSortItem));
+			map->capacity = capacity;
+		}
+	}
+	if (map->sort != NULL)
+		shidx_sort_add(map->sort, key, value);
+	else
+		map->items[map->count] = shidx_sort_item(key, value);
+	map->count++;
+}
+
+/*
+ * Move the items that have been sorted to the file of a map, one block of which stays in
+ * memory.
+ */
+static void
+write_map(ShPairsBands *bands)
+{
+	RowMap	   *map = &bands->map;
+	size_t		nblocks = map->count / MAP_BLOCK_ITEMS + 1;
+	MemoryContext old = MemoryContextSwitchTo(bands->home);
+
+	shidx_sort_start(map->sort);
+	map->items = palloc(BLCKSZ);
+	map->block_keys = MemoryContextAllocHuge(bands->home, nblocks * sizeof(uint64));
+	map->block = nblocks;
+	map->file = shpairs_create_file();
+	for (size_t i = 0; i < map->count; i++)
+	{
+		ShIdxSortItem item;
+
+		shcompat_check_at(i);
+		(void) shidx_sort_next(map->sort, &item);
+		if (i % MAP_BLOCK_ITEMS == 0)
+			map->block_keys[i / MAP_BLOCK_ITEMS] = item.key;
+		BufFileWrite(map->file, &item, sizeof(item));
+	}
+	shidx_sort_end(map->sort);
+	map->sort = NULL;
+	MemoryContextSwitchTo(old);
+}
+
+static ShIdxSortItem
+map_item(RowMap *map, size_t place)
+{
+	size_t		block = place / MAP_BLOCK_ITEMS;
+	size_t		start = block * MAP_BLOCK_ITEMS;
+
+	if (map->file == NULL)
+		return map->items[place];
+	if (block != map->block)
+	{
+		shpairs_seek_file(map->file, start * sizeof(ShIdxSortItem));
+		shpairs_read_file(map->file, map->items,
+						  Min(map->count - start, MAP_BLOCK_ITEMS) * sizeof(ShIdxSortItem));
+		map->block = block;
+	}
+	return map->items[place - start];
+}
+
+/* the place of the first item of a sorted map whose key is not below this one */
 static size_t
-find_item(const ShPairsBands *bands, ShIdxSortItem item)
+find_in_map(RowMap *map, uint64 key)
 {
 	size_t		low = 0;
-	size_t		high = bands->nrows;
+	size_t		high = map->count;
 
+	if (map->file != NULL)
+	{
+		size_t		last = (map->count + MAP_BLOCK_ITEMS - 1) / MAP_BLOCK_ITEMS;
+		size_t		block = 0;
+
+		/* it is in the last block that begins below the key, or right behind that */
+		while (block < last)
+		{
+			size_t		middle = block + (last - block) / 2;
+
+			if (map->block_keys[middle] < key)
+				block = middle + 1;
+			else
+				last = middle;
+		}
+		low = block > 0 ? (block - 1) * MAP_BLOCK_ITEMS : 0;
+		high = Min(block * MAP_BLOCK_ITEMS, map->count);
+	}
 	while (low < high)
 	{
 		size_t		middle = low + (high - low) / 2;
 
-		if (shidx_sort_item_less(bands->rows[middle], item))
+		if (map_item(map, middle).key < key)
 			low = middle + 1;
 		else
 			high = middle;
@@ -189,11 +292,11 @@ find_item(const ShPairsBands *bands, ShIdxSortItem item)
  * The first row of the element of a row, or NOT_SEEN.
  */
 static ShPairsRow
-first_of_row(const ShPairsBands *bands, ShPairsRow row)
+first_of_row(RowMap *map, ShPairsRow row)
 {
-	size_t		place = find_item(bands, shidx_sort_item(row, 0));
+	size_t		place = find_in_map(map, row);
 
-	return place < bands->nrows && bands->rows[place].key == row ? bands->rows[place].value : row;
+	return place < map->count && map_item(map, place).key == row ? map_item(map, place).value : row;
 }
 
 static void
@@ -241,9 +344,9 @@ find_firsts(ShPairsBands *bands, const ShPairsEntryArrays *entries)
 	{
 		shcompat_check_at(i);
 		if (!bands->first_walk)
-			bands->firsts[i] = first_of_row(bands, bands->repeated[i]);
+			bands->firsts[i] = first_of_row(&bands->map, bands->repeated[i]);
 		else if (bands->firsts[i] != bands->repeated[i])
-			remember_row(bands, bands->repeated[i], bands->firsts[i]);
+			add_to_map(bands, bands->repeated[i], bands->firsts[i]);
 	}
 }
 
@@ -333,13 +436,25 @@ shpairs_bands_add(ShPairsBands *bands, const ShPairsBucket *a, size_t i, const S
 #include "lib/sort_template.h"
 
 /*
+ * Sort a map, to which nothing is added any more.
+ */
+static void
+sort_map(ShPairsBands *bands)
+{
+	if (bands->map.sort != NULL)
+		write_map(bands);
+	else
+		sort_rows_of_elements(bands->map.items, bands->map.count);
+}
+
+/*
  * The entries of a table follow.
  */
 void
 shpairs_bands_start(ShPairsBands *bands, int table)
 {
 	if (bands->first_walk)
-		sort_rows_of_elements(bands->rows, bands->nrows);
+		sort_map(bands);
 	bands->first_walk = table == 0;
 }
 
@@ -375,17 +490,16 @@ pass_band_pairs(ShPairsBands *bands)
 static size_t
 rows_of_element(ShPairsBands *bands, ShPairsRow first, ShPairsRow **rows)
 {
-	size_t		start = find_item(bands, shidx_sort_item(first, 0));
-	size_t		count = 1;
+	RowMap	   *map = &bands->map;
+	size_t		start = find_in_map(map, first);
+	size_t		count = find_in_map(map, first + 1) - start + 1;
 
-	while (start + count <= bands->nrows && bands->rows[start + count - 1].key == first)
-		count++;
 	*rows = MemoryContextAllocHuge(bands->context, count * sizeof(ShPairsRow));
 	(*rows)[0] = first;
 	for (size_t i = 1; i < count; i++)
 	{
 		shcompat_check_at(i);
-		(*rows)[i] = bands->rows[start + i - 1].value;
+		(*rows)[i] = map_item(map, start + i - 1).value;
 	}
 	return count;
 }
@@ -421,18 +535,31 @@ number_of_first(ShPairsBands *bands, uint32 group, ShPairsRow first, bool second
 static void
 turn_rows(ShPairsBands *bands)
 {
-	size_t		kept = 0;
+	RowMap		rows = bands->map;
 
-	for (size_t i = 0; i < bands->nrows; i++)
+	memset(&bands->map, 0, sizeof(RowMap));
+	if (rows.file != NULL)
+		begin_sorting_map(bands);
+	else
+		bands->map = (RowMap)
 	{
-		ShIdxSortItem item = bands->rows[i];
+		.capacity = rows.capacity,.items = rows.items
+	};
+	for (size_t i = 0; i < rows.count; i++)
+	{
+		ShIdxSortItem item = map_item(&rows, i);
 
 		shcompat_check_at(i);
 		if (item.value != NOT_SEEN)
-			bands->rows[kept++] = shidx_sort_item(item.value, item.key);
+			add_to_map(bands, item.value, item.key);
 	}
-	bands->nrows = kept;
-	sort_rows_of_elements(bands->rows, kept);
+	if (rows.file != NULL)
+	{
+		BufFileClose(rows.file);
+		pfree(rows.block_keys);
+		pfree(rows.items);
+	}
+	sort_map(bands);
 }
 
 /*
@@ -487,4 +614,6 @@ shpairs_bands_finish(ShPairsBands *bands, bool of_array)
 	if (bands->sink->leave != NULL)
 		bands->sink->leave(bands->sink);
 	shidx_sort_end(bands->sort);
+	if (bands->map.file != NULL)
+		BufFileClose(bands->map.file);
 }

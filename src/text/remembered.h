@@ -26,7 +26,8 @@ typedef struct ShTextRemembered
 	uint64	   *features;		/* and these */
 
 	/* the first bands, which only =~= and its kind need */
-	int			nbands;			/* how many are known; 0 if there is none */
+	int			nbands;			/* how many are known, or: */
+#define SHTEXT_NO_BANDS		(-1)	/* it has no feature */
 	uint64	   *bands;
 
 	struct ShTextRemembered *next;	/* what was recalled after it; NULL if

@@ -152,10 +152,16 @@ get_bands(const Form *form, const Document *document, int nbands, uint64 *words)
 {
 	ShTextRemembered *known = document->known;
 
+	if (known != NULL && known->nbands == SHTEXT_NO_BANDS)
+		return NULL;
 	if (known != NULL && known->nbands >= nbands)
 		return known->bands;
 	if (!find_bands(form, document->features.document, nbands, words))
+	{
+		if (known != NULL)
+			known->nbands = SHTEXT_NO_BANDS;
 		return NULL;
+	}
 	if (known == NULL)
 		return words;
 	shtext_know_bands(known, words, nbands);
@@ -274,6 +280,12 @@ shtext_similarity(const struct varlena *a, const struct varlena *b, bool of_byte
 	Document	of_b;
 	ShTextOverlap overlap;
 
+	/* the bands of rows that are compared say that they have features */
+	if (are_equal(a, b))
+	{
+		*similarity = 1;
+		return true;
+	}
 	read_document(&of_a, form, a, 0);
 	read_document(&of_b, form, b, 1);
 	overlap = shtext_overlap(&of_a.features, of_a.known, &of_b.features, of_b.known);

@@ -8,6 +8,8 @@
  */
 #include "unit.h"
 
+#include "miscadmin.h"
+
 #include "pairs/bands.h"
 #include "server.h"
 
@@ -338,5 +340,9 @@ main(void)
 	find_elements();
 	test_bands(MAX_ELEMENTS, "room for all elements");
 	test_bands(2, "room for two elements");
+	/* a row that is not the first of its element takes 16 bytes */
+	maintenance_work_mem = 64;
+	test_bands(MAX_ELEMENTS, "more rows than fit in memory");
+	test_bands(2, "more rows than fit in memory, and room for two elements");
 	return finish();
 }
