@@ -182,7 +182,22 @@ plan_beyond_distance(const ShBitsScheme *scheme, int radius, ShBitsProbePlan *pl
 }
 
 /*
+ * Have each probe of a plan for one group go from group to group.  In each it reads one leaf
+ * more, which tells what the next group is.
+ */
+static void
+skip_groups(ShBitsProbePlan *plan, double groups)
+{
+	plan->skips = true;
+	plan->ranges = groups * (plan->ranges + plan->nprobes);
+	plan->pages = groups * (plan->pages + plan->nprobes);
+}
+
+/*
  * Choose the probes that find every fingerprint within a radius of a query.
+ *
+ * The leaves are those of one group, if groups is 0.  Otherwise they are those of about
+ * this many groups, all of which are searched.
  *
  * radius may be any number; a negative one needs no probe.  If probing would
  * cost more than reading one table from end to end, the plan is to read the
@@ -190,9 +205,9 @@ plan_beyond_distance(const ShBitsScheme *scheme, int radius, ShBitsProbePlan *pl
  */
 void
 shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_table,
-				   ShBitsProbePlan *plan)
+				   double groups, ShBitsProbePlan *plan)
 {
-	double		leaves = Max(leaves_per_table, 1);
+	double		leaves = Max(leaves_per_table / Max(groups, 1), 1);
 	double		cost = 0;
 
 	memset(plan, 0, offsetof(ShBitsProbePlan, probes));
@@ -212,7 +227,12 @@ shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_tab
 			cost += probe_cost(&scheme->tables[plan->probes[i].table],
 							   plan->probes[i].radius, leaves);
 		sum_up(plan, scheme, leaves);
-		if (cost <= reading_cost(1, leaves))
+		if (groups > 0)
+		{
+			skip_groups(plan, groups);
+			cost = groups * (cost + plan->nprobes);
+		}
+		if (cost <= reading_cost(1, Max(leaves_per_table, 1)))
 			return;
 	}
 
@@ -238,12 +258,12 @@ shbits_plan_ring(const ShBitsScheme *scheme, int inner, int radius,
 	ShBitsProbePlan read;
 
 	Assert(inner < 0 || inner > scheme->distance);
-	shbits_plan_probes(scheme, radius, leaves_per_table, plan);
+	shbits_plan_probes(scheme, radius, leaves_per_table, 0, plan);
 	if (plan->nprobes == 0 || plan->probes[0].nbits == 0)
 		return false;
 	if (inner < 0)
 		return true;
-	shbits_plan_probes(scheme, inner, leaves_per_table, &read);
+	shbits_plan_probes(scheme, inner, leaves_per_table, 0, &read);
 
 	/* beyond the distance of a scheme, larger balls only add to the probes */
 	plan->ring = true;
@@ -272,24 +292,34 @@ shbits_plan_table(double leaves_per_table, ShBitsProbePlan *plan)
 }
 
 /*
- * Read the place of one prefix in a table of bands; or the table from end to end, if its
- * groups are not known, for nothing but that prefix.
+ * Read the place of one prefix in a table of bands, of one group or of about so many, as
+ * shbits_plan_probes does.  If these are too many, the table is read from end to end, for
+ * nothing but that prefix.
  */
 void
-shbits_plan_band(double leaves_per_table, bool by_table, ShBitsProbePlan *plan)
+shbits_plan_band(double leaves_per_table, double groups, ShBitsProbePlan *plan)
 {
-	shbits_plan_table(leaves_per_table, plan);
+	double		leaves = Max(leaves_per_table, 1);
+
+	shbits_plan_table(leaves, plan);
 	plan->probes[0].nbits = SHBITS_WIDTH - SHBITS_BAND_OTHER_BITS;
 	plan->probes[0].mask = shbits_prefix_mask(plan->probes[0].nbits);
-	if (!by_table)
-		plan->pages = 1 + plan->pages / ldexp(1, SHBITS_BAND_PREFIX_BITS);
+	plan->pages = 1 + leaves / Max(groups, 1) / ldexp(1, SHBITS_BAND_PREFIX_BITS);
+	if (groups == 0)
+		return;
+	skip_groups(plan, groups);
+	if (plan->pages <= reading_cost(1, leaves))
+		return;
+	plan->skips = false;
+	plan->ranges = 1;
+	plan->pages = leaves;
 }
 
 /*
  * Set what it takes to search the parts within their radii, and return its cost.
  */
 static double
-allotment_cost(const ShBitsScheme *scheme, int width, bool by_table, double leaves, double rows,
+allotment_cost(const ShBitsScheme *scheme, int width, double leaves, double groups, double rows,
 			   ShBitsAllotment *allotment)
 {
 	ShBitsProbePlan plan;
@@ -308,10 +338,7 @@ allotment_cost(const ShBitsScheme *scheme, int width, bool by_table, double leav
 			continue;
 		if (radius != planned)
 		{
-			if (by_table)
-				shbits_plan_table(leaves, &plan);
-			else
-				shbits_plan_probes(scheme, radius, leaves, &plan);
+			shbits_plan_probes(scheme, radius, leaves, groups, &plan);
 			planned = radius;
 		}
 		allotment->searched++;
@@ -361,13 +388,12 @@ allot_evenly(int radius, ShBitsAllotment *allotment)
  * for everything within a radius >= 0, by the rule that plan_single_blocks has for
  * blocks.
  *
- * The parts have the same scheme, the tables so many leaves and the index so many
- * rows.  by_table says that a part is searched by reading one of its tables from
- * end to end.
+ * The parts have the same scheme, the tables so many leaves, and the index so many
+ * rows.  For groups see shbits_plan_probes.
  */
 void
-shbits_allot(const ShBitsScheme *scheme, int width, int radius, bool by_table,
-			 double leaves_per_table, double rows, ShBitsAllotment *allotment)
+shbits_allot(const ShBitsScheme *scheme, int width, int radius, double leaves_per_table,
+			 double groups, double rows, ShBitsAllotment *allotment)
 {
 	ShBitsAllotment even;
 
@@ -375,12 +401,12 @@ shbits_allot(const ShBitsScheme *scheme, int width, int radius, bool by_table,
 	allot_to_first(radius, allotment);
 	if (allotment->nparts == 1 || radius >= width)
 	{
-		allotment_cost(scheme, width, by_table, leaves_per_table, rows, allotment);
+		allotment_cost(scheme, width, leaves_per_table, groups, rows, allotment);
 		return;
 	}
 	even.nparts = allotment->nparts;
 	allot_evenly(radius, &even);
-	if (allotment_cost(scheme, width, by_table, leaves_per_table, rows, &even) <=
-		allotment_cost(scheme, width, by_table, leaves_per_table, rows, allotment))
+	if (allotment_cost(scheme, width, leaves_per_table, groups, rows, &even) <=
+		allotment_cost(scheme, width, leaves_per_table, groups, rows, allotment))
 		*allotment = even;
 }

@@ -30,6 +30,7 @@ typedef struct ShBitsProbePlan
 {
 	double		ranges;			/* how many ranges it reads */
 	double		pages;			/* about how many leaves */
+	bool		skips;			/* each probe goes from group to group */
 	bool		ring;			/* some probe has an inner radius */
 	int			nprobes;
 	ShBitsProbe probes[SHBITS_MAX_TABLES];
@@ -49,14 +50,15 @@ typedef struct ShBitsAllotment
 	double		share;			/* of random fingerprints, how many are met */
 } ShBitsAllotment;
 
-extern void shbits_plan_probes(const ShBitsScheme *scheme, int radius,
-							   double leaves_per_table, ShBitsProbePlan *plan);
+extern void shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_table,
+							   double groups, ShBitsProbePlan *plan);
 extern bool shbits_plan_ring(const ShBitsScheme *scheme, int inner, int radius,
 							 double leaves_per_table, ShBitsProbePlan *plan);
 extern void shbits_plan_table(double leaves_per_table, ShBitsProbePlan *plan);
-extern void shbits_plan_band(double leaves_per_table, bool by_table, ShBitsProbePlan *plan);
-extern void shbits_allot(const ShBitsScheme *scheme, int width, int radius, bool by_table,
-						 double leaves_per_table, double rows, ShBitsAllotment *allotment);
+extern void shbits_plan_band(double leaves_per_table, double groups, ShBitsProbePlan *plan);
+extern void shbits_allot(const ShBitsScheme *scheme, int width, int radius,
+						 double leaves_per_table, double groups, double rows,
+						 ShBitsAllotment *allotment);
 
 /*
  * Does a difference from the query belong to a probe of the plan?

@@ -8,6 +8,10 @@
  * and within each group the prefixes of the probe.  A leaf is read in one
  * step: its matches are copied, and the lock is released.
  *
+ * If the groups are not known, but few, a probe goes on in the group of the high fence of
+ * the last leaf and, if there is nothing left of it, where a group with the next number
+ * would be.  The leaf that is found there shows which group follows.
+ *
  * No row is returned twice: a row has one entry in each table, a probe reads
  * each leaf once, and of the probes that meet a match only the one that owns
  * it returns it.
@@ -61,21 +65,24 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, const ShIdxGeometry *geome
 
 /*
  * Set the groups to read from now on; the list must live as long as it is in
- * use.  If the index has groups, this counts their leaves (shidx_count_leaves).
+ * use.  If the index has groups, this counts their leaves (shidx_count_leaves) or, if
+ * none can be left out, the groups.
  */
 void
-shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups)
+shidx_ball_set_groups(ShIdxBallScan *scan, ShIdxGroups *groups)
 {
 	int			counted = Min(groups->count, MAX_COUNTED);
 	double		leaves = 0;
 	double		table;
 
-	if (groups->all != scan->groups.all)
-		scan->plan_radius = -1;
-	scan->groups = *groups;
 	if (!shidx_is_grouped(scan->index))
 		return;
 	table = leaves_of_table(scan);
+	if (groups->all)
+		groups->total = shidx_count_groups(scan->index, table);
+	if (groups->total != scan->groups.total)
+		scan->plan_radius = -1;
+	scan->groups = *groups;
 	if (groups->all)
 		leaves = table;
 	else if (groups->count > 0)
@@ -122,11 +129,10 @@ shidx_ball_plan(ShIdxBallScan *scan, int radius)
 	if (radius == scan->plan_radius)
 		return;
 	if (scan->geometry->prefix_bits > 0 && radius < SHBITS_WIDTH)
-		shbits_plan_band(scan->leaves_per_table, scan->groups.all, &scan->plan);
-	else if (scan->groups.all)
-		shbits_plan_table(scan->leaves_per_table, &scan->plan);
+		shbits_plan_band(scan->leaves_per_table, scan->groups.total, &scan->plan);
 	else
-		shbits_plan_probes(scan->geometry->scheme, radius, scan->leaves_per_table, &scan->plan);
+		shbits_plan_probes(scan->geometry->scheme, radius, scan->leaves_per_table,
+						   scan->groups.total, &scan->plan);
 	scan->plan_radius = radius;
 }
 
@@ -150,7 +156,8 @@ static void
 restart(ShIdxBallScan *scan)
 {
 	scan->started = false;
-	scan->group = scan->groups.list;
+	scan->reached = 0;
+	scan->group = scan->groups.all ? &scan->reached : scan->groups.list;
 	scan->groups_end = scan->group + scan->groups.count;
 }
 
@@ -338,7 +345,19 @@ next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, ShPermuted fr
 }
 
 /*
- * Move to the first of the listed groups of which something remains to be
+ * Move to the next group that is to be read, whether it exists or not.  Returns false if
+ * there is none.
+ */
+static inline bool
+next_group(ShIdxBallScan *scan)
+{
+	if (scan->groups.all)
+		return ++scan->reached > 0;
+	return ++scan->group < scan->groups_end;
+}
+
+/*
+ * Move to the first of the groups of which something remains to be
  * read.  Returns false if there is none.  Otherwise *from is where the rest
  * begins: on the page to the right of the last one if *right, or at the start
  * of the group.
@@ -350,9 +369,11 @@ find_group(ShIdxBallScan *scan, ShPermuted *from, bool *right)
 	*right = false;
 	if (scan->started)
 	{
+		if (scan->groups.all)
+			scan->reached = scan->high.group;
 		while (*scan->group < scan->high.group)
 		{
-			if (++scan->group == scan->groups_end)
+			if (!next_group(scan))
 				return false;
 		}
 		if (*scan->group == scan->high.group)
@@ -375,7 +396,7 @@ next_probe_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShIdxKey *next, bo
 	ShPermuted	from;
 	ShPermuted	fp;
 
-	if (scan->groups.all)
+	if (scan->groups.all && !scan->plan.skips)
 	{
 		*next = SHIDX_LOWEST_KEY;
 		*right = scan->started;
@@ -385,7 +406,7 @@ next_probe_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShIdxKey *next, bo
 		return false;
 	while (!next_in_probe(scan, probe, from, &fp))
 	{
-		if (++scan->group == scan->groups_end)
+		if (!next_group(scan))
 			return false;
 		from = 0;
 		*right = false;
@@ -543,11 +564,10 @@ collect_between(const ShIdxBallScan *scan, Page page, int first, int end,
 static bool
 wants_one_group(const ShIdxBallScan *scan, Page page)
 {
-	const ShIdxGroups *groups = &scan->groups;
-
-	return !groups->all &&
-		(scan->group + 1 == scan->groups_end ||
-		 scan->group[1] > shidx_page_high(page).group);
+	if (scan->groups.all)
+		return scan->plan.skips && scan->reached == shidx_page_high(page).group;
+	return scan->group + 1 == scan->groups_end ||
+		scan->group[1] > shidx_page_high(page).group;
 }
 
 /*

@@ -51,8 +51,8 @@
 /* the groups that a scan reads */
 typedef struct GroupEstimate
 {
-	bool		all;			/* they are not known: all are read */
-	double		count;			/* otherwise how many are read */
+	bool		all;			/* they are not known: none can be left out */
+	double		count;			/* how many are read */
 	double		share;			/* share of the rows that meet the conditions
 								 * on columns before the fingerprint */
 } GroupEstimate;
@@ -228,8 +228,18 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 }
 
 /*
- * What trees an index has, and whether its fingerprints are of type simhash_bits.  A
- * hypothetical one has the default scheme.
+ * About how many leaves a table of an index has.
+ */
+static double
+leaves_per_table(const IndexOptInfo *info, const ShIdxGeometry *geometry)
+{
+	return Max(info->pages / (double) geometry->ntrees, 1);
+}
+
+/*
+ * What trees an index has, and whether its fingerprints are of type simhash_bits; and how
+ * many groups, if all are read.  A hypothetical one has the default scheme, and a group for
+ * each leaf.
  */
 static void
 find_geometry(const IndexOptInfo *info, ScanShape *shape)
@@ -256,6 +266,8 @@ find_geometry(const IndexOptInfo *info, ScanShape *shape)
 		shape->geometry = shape->kind == SHIDX_BANDED ?
 			shidx_make_geometry(SHBITS_WIDTH * shidx_default_bands(family, type), 1, 0, true) :
 			shidx_make_geometry(width, blocks, blocks - 1, false);
+		if (shape->groups.all)
+			shape->groups.count = leaves_per_table(info, shape->geometry);
 	}
 	else
 	{
@@ -263,6 +275,9 @@ find_geometry(const IndexOptInfo *info, ScanShape *shape)
 		Relation	index = index_open(info->indexoid, NoLock);
 
 		shape->geometry = shidx_get_geometry(index);
+		if (shape->groups.all)
+			shape->groups.count = shidx_count_groups(index,
+													 leaves_per_table(info, shape->geometry));
 		index_close(index, NoLock);
 	}
 }
@@ -393,7 +408,8 @@ plan_group(double leaves, const ScanShape *shape, bool ordered, Work *work)
 	{
 		ShIdxCost	cost;
 
-		shidx_cost_of_terms(lfirst(lc), shape->geometry, shape->groups.all, leaves, &cost);
+		shidx_cost_of_terms(lfirst(lc), shape->geometry, leaves,
+							shape->groups.all ? shape->groups.count : 0, &cost);
 		if (foreach_current_index(lc) == 0 ||
 			shidx_cost_in_pages(&cost, leaves) < shidx_cost_in_pages(&work->cost, leaves))
 			work->cost = cost;
@@ -418,7 +434,7 @@ static Work
 plan_work(const IndexOptInfo *info, const ScanShape *shape, bool ordered)
 {
 	const GroupEstimate *groups = &shape->groups;
-	double		leaves = Max(info->pages / (double) shape->geometry->ntrees, 1);
+	double		leaves = leaves_per_table(info, shape->geometry);
 	Work		work;
 
 	if (groups->all)

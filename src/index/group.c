@@ -14,7 +14,8 @@
  * not see to that.  Ours hash the text that the server compares.
  *
  * If each of these columns is compared for equality, a scan reads the groups of all
- * combinations of the values that the keys allow.  Otherwise it reads all groups.
+ * combinations of the values that the keys allow.  Otherwise it reads all groups, or goes from
+ * one to the next to look for a ball in each (balls.c).
  *
  *-------------------------------------------------------------------------
  */

@@ -501,7 +501,7 @@ shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 
 	*first_ranges = 0;
 	*first_pages = 0;
-	shbits_plan_probes(scheme, radius, leaves, &plan);
+	shbits_plan_probes(scheme, radius, leaves, 0, &plan);
 	ranges = plan.ranges;
 	pages = plan.pages;
 	for (int inner = -1; pages_charged(ranges, pages) < allowance; inner = radius)
@@ -602,7 +602,8 @@ choose_step(ShIdxOrdered *ordered)
 		{
 			ordered->radius = Min(ballscan->geometry->scheme->distance, ordered->reach);
 			shidx_ball_plan(ballscan, ordered->radius);
-			if (pages_charged(ballscan->plan.ranges, ballscan->plan.pages) <
+			if (!ballscan->groups.all &&
+				pages_charged(ballscan->plan.ranges, ballscan->plan.pages) <
 				group_allowance(ordered))
 				return COLLECT_BALL;
 		}

@@ -31,16 +31,15 @@
 
 /*
  * Add what it takes to find what lies in some balls of a radius, by fingerprints of one
- * part, each by probes or, if by_table says so, by reading a table from end to end.
+ * part.
  */
 static void
-add_balls(ShIdxCost *cost, int radius, double balls, const ShBitsScheme *scheme, bool by_table,
-		  double leaves)
+add_balls(ShIdxCost *cost, int radius, double balls, const ShBitsScheme *scheme, double leaves,
+		  double groups)
 {
-	ShBitsProbePlan probes = {.ranges = 1,.pages = leaves};
+	ShBitsProbePlan probes;
 
-	if (!by_table)
-		shbits_plan_probes(scheme, radius, leaves, &probes);
+	shbits_plan_probes(scheme, radius, leaves, groups, &probes);
 	cost->balls += balls;
 	cost->ranges += balls * probes.ranges;
 	cost->pages += balls * probes.pages;
@@ -51,15 +50,15 @@ add_balls(ShIdxCost *cost, int radius, double balls, const ShBitsScheme *scheme,
  * all rows of one are candidates.
  */
 static void
-add_bands(ShIdxCost *cost, const ShIdxTerm *term, const ShIdxGeometry *geometry, bool by_table,
-		  double leaves)
+add_bands(ShIdxCost *cost, const ShIdxTerm *term, const ShIdxGeometry *geometry, double leaves,
+		  double groups)
 {
 	int			tables = term->tables;
 	double		share = tables * shbits_ball_share(SHBITS_BAND_OTHER_BITS, term->radius) /
 		ldexp(1, SHBITS_BAND_PREFIX_BITS);
 	ShBitsProbePlan plan;
 
-	shbits_plan_band(leaves, by_table, &plan);
+	shbits_plan_band(leaves, groups, &plan);
 	if (tables == 0 || tables > geometry->nparts)
 	{
 		shbits_plan_table(leaves, &plan);
@@ -102,11 +101,12 @@ shidx_add_term(List *terms, int tables, int radius, double balls)
 }
 
 /*
- * What it takes to find everything that lies in the balls of a condition.
+ * What it takes to find everything that lies in the balls of a condition.  For groups see
+ * shbits_plan_probes.
  */
 void
-shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry, bool by_table,
-					double leaves_per_table, ShIdxCost *cost)
+shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry, double leaves_per_table,
+					double groups, ShIdxCost *cost)
 {
 	const ShBitsScheme *scheme = geometry->scheme;
 	double		leaves = Max(leaves_per_table, 1);
@@ -120,21 +120,21 @@ shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry, bool by_ta
 
 		if (geometry->prefix_bits > 0)
 		{
-			add_bands(cost, term, geometry, by_table, leaves);
+			add_bands(cost, term, geometry, leaves, groups);
 			continue;
 		}
 		if (geometry->nparts == 1)
 		{
-			add_balls(cost, term->radius, term->balls, scheme, by_table, leaves);
+			add_balls(cost, term->radius, term->balls, scheme, leaves, groups);
 			continue;
 		}
-		shbits_allot(scheme, geometry->width, term->radius, by_table, leaves,
+		shbits_allot(scheme, geometry->width, term->radius, leaves, groups,
 					 leaves * SHIDX_USUAL_ENTRIES, &allotment);
 		cost->share += allotment.share * term->balls;
 		for (int i = 0; i < geometry->nparts; i++)
 		{
 			if (allotment.radii[i] >= 0)
-				add_balls(cost, allotment.radii[i], term->balls, scheme, by_table, leaves);
+				add_balls(cost, allotment.radii[i], term->balls, scheme, leaves, groups);
 		}
 	}
 	cost->share = Min(cost->share, 1);
@@ -456,7 +456,7 @@ cost_of_condition(const ShIdxQuery *query, const ShIdxBalls *balls,
 			tables = nparts + 1;
 		terms = shidx_add_term(terms, tables, Min(ball->radius, query->geometry->width), 1);
 	}
-	shidx_cost_of_terms(terms, query->geometry, query->groups.all, leaves_per_table, cost);
+	shidx_cost_of_terms(terms, query->geometry, leaves_per_table, query->groups.total, cost);
 	list_free_deep(terms);
 }
 
@@ -492,8 +492,8 @@ radius_of_part(ShIdxQuery *query, const SimhashBall *ball, int p, double leaves)
 		return ball[p].radius;
 	if (ball->radius != query->allotted || leaves != query->leaves)
 	{
-		shbits_allot(query->geometry->scheme, query->geometry->width, ball->radius,
-					 query->groups.all, leaves, leaves * SHIDX_USUAL_ENTRIES, &query->allotment);
+		shbits_allot(query->geometry->scheme, query->geometry->width, ball->radius, leaves,
+					 query->groups.total, leaves * SHIDX_USUAL_ENTRIES, &query->allotment);
 		query->allotted = ball->radius;
 		query->leaves = leaves;
 	}

@@ -27,6 +27,7 @@
 typedef struct ShIdxGroups
 {
 	bool		all;			/* no group can be left out */
+	double		total;			/* if so, about how many there are; otherwise 0 */
 	int			count;			/* otherwise how many; ascending */
 	const uint32 *list;
 } ShIdxGroups;
@@ -103,8 +104,8 @@ extern void shidx_check_key(ShIdxQuery *query, ScanKey key);
 extern void shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys);
 extern void shidx_choose(ShIdxQuery *query, double leaves_per_table, bool wants_cost);
 extern List *shidx_add_term(List *terms, int tables, int radius, double balls);
-extern void shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry, bool by_table,
-								double leaves_per_table, ShIdxCost *cost);
+extern void shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry,
+								double leaves_per_table, double groups, ShIdxCost *cost);
 extern double shidx_cost_in_pages(const ShIdxCost *cost, double leaves_per_table);
 extern int	shidx_find_reach(const ShIdxQuery *query, ShFingerprint center, bool *all);
 

@@ -55,8 +55,9 @@ typedef struct ShIdxBallScan
 	SimhashBall ball;
 	int			probe;
 	bool		started;		/* the probe has read a page */
-	const uint32 *group;		/* the current one, unless all are read */
+	const uint32 *group;		/* the current one, */
 	const uint32 *groups_end;
+	uint32		reached;		/* which is here if none can be left out */
 	ShPermuted	query;			/* center of the ball, permuted for the
 								 * probe's table */
 	ShPermuted	from;			/* where its range begins on the next page */
@@ -79,7 +80,7 @@ typedef struct ShIdxBallScan
 
 /* balls.c */
 extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, const ShIdxGeometry *geometry);
-extern void shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups);
+extern void shidx_ball_set_groups(ShIdxBallScan *scan, ShIdxGroups *groups);
 extern double shidx_ball_leaves(const ShIdxBallScan *scan);
 extern void shidx_ball_plan(ShIdxBallScan *scan, int radius);
 extern void shidx_ball_look_ahead(ShIdxBallScan *scan, const ShIdxBalls *parts);

@@ -29,6 +29,13 @@
 /* of so many counts of a group's leaves, one reads the pages even if the map knows */
 #define RECOUNT_INTERVAL	16
 
+/* groups are counted on so many inner pages, and again when a table has grown by this factor */
+#define COUNTED_PAGES		16
+#define RECOUNT_GROWTH		1.125
+
+/* a table with fewer leaves is read instead */
+#define MIN_COUNTED_LEAVES	32
+
 /*
  * Lock a page that has been reached in the tree and on the level where it should be.
  *
@@ -426,4 +433,77 @@ shidx_count_leaves(Relation index, uint32 group)
 	if (known >= 0 && counted > 2 * known + 1)
 		shidx_map_forget(index);
 	return 1 + counted;
+}
+
+/*
+ * Count the leaves below one of the inner pages above the leaves of the first tree, and those
+ * of them that are among the last two of a group.  The page lies at a fraction of the width
+ * of the tree; both counts are multiplied by the number of pages for which it stands, which
+ * is returned.
+ *
+ * Reads an inner page of each level, each from the root, and locks as shidx_search does.
+ */
+static double
+sample_leaves(Relation index, int root_level, double at, double *leaves, double *last_two)
+{
+	ShIdxSortedEntry *entries = palloc(SHIDX_MAX_ENTRIES * sizeof(ShIdxSortedEntry));
+	ShIdxKey	key = SHIDX_LOWEST_KEY;
+	double		weight = 1;
+	int			count = 0;
+
+	for (int level = root_level; level > 0; level--)
+	{
+		Buffer		buffer = shidx_search(index, 0, level, key, BUFFER_LOCK_SHARE);
+		int			child;
+
+		count = shidx_sort_entries(BufferGetPage(buffer), entries);
+		entries[count].key = shidx_page_high(BufferGetPage(buffer));
+		UnlockReleaseBuffer(buffer);
+		if (level == 1)
+			break;
+		child = Min((int) (at * count), count - 1);
+		at = at * count - child;
+		key = entries[child].key;
+		weight *= count;
+	}
+	*leaves += weight * count;
+	for (int i = 0; i < count; i++)
+		*last_two += weight * (entries[i].key.group != entries[Min(i + 2, count)].key.group);
+	pfree(entries);
+	return weight;
+}
+
+/*
+ * Estimate how many groups there are for a scan that goes from group to group of a table with
+ * this many leaves, of the first tree or any other.  It meets the groups in the low fences
+ * of leaves, and reads at least two leaves of each, unless it has only one.  So groups of
+ * one leaf count half, and those that share one do not count.
+ *
+ * They are counted on a few inner pages that are spread over the tree, both ends included:
+ * many small groups may be beside a large one.  The result is remembered until the table
+ * has grown, or the index is invalidated.  Where counting would not pay, there is one
+ * group for each leaf.
+ */
+double
+shidx_count_groups(Relation index, double leaves)
+{
+	ShIdxCache *cache = shidx_get_cache(index);
+	int			root_level = cache->trees[0].root.level;
+
+	if (leaves < MIN_COUNTED_LEAVES || root_level == 0)
+		return leaves;
+	if (leaves > cache->counted_leaves * RECOUNT_GROWTH)
+	{
+		double		counted = 0;
+		double		last_two = 0;
+		double		pages = 1;
+
+		for (int i = 0; i < Min(pages, COUNTED_PAGES); i++)
+			pages = sample_leaves(index, root_level, i / Max(Min(pages, COUNTED_PAGES) - 1, 1),
+								  &counted, &last_two);
+		cache = shidx_get_cache(index);
+		cache->groups_per_leaf = last_two / 2 / counted;
+		cache->counted_leaves = leaves;
+	}
+	return Max(cache->groups_per_leaf * leaves, 1);
 }

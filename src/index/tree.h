@@ -63,6 +63,10 @@ typedef struct ShIdxCache
 	Oid			checked_type;
 	bool		checked_orders;
 
+	/* see shidx_count_groups */
+	double		groups_per_leaf;
+	double		counted_leaves; /* of a table then; 0: nothing is counted */
+
 	ShIdxTreeCache trees[FLEXIBLE_ARRAY_MEMBER];
 } ShIdxCache;
 
@@ -120,6 +124,7 @@ extern bool shidx_has_entry(Relation index, int tree, ShIdxKey key, bool *dead);
 extern bool shidx_pin_entry(Relation index, ShIdxKey key,
 							Snapshot snapshot, Buffer *pin);
 extern double shidx_count_leaves(Relation index, uint32 group);
+extern double shidx_count_groups(Relation index, double leaves);
 
 /* a walk over the pages of a level, from left to right */
 typedef struct ShIdxWalk

@@ -83,13 +83,13 @@ check_width(int blocks, int distance, int width, bool *complete, bool *sensible)
 	shbits_scheme_init(scheme, shbits_part_bits(width, 0), blocks, distance);
 	for (int size = 0; size < lengthof(sizes); size++)
 	{
-		for (int by_table = 0; by_table < 2; by_table++)
+		for (int groups = 0; groups < 5000; groups += 1 + groups * 10)
 		{
 			for (int radius = 0; radius <= width; radius += radius < 80 ? 1 : 1 + width / 60)
 			{
 				ShBitsAllotment allotment;
 
-				shbits_allot(scheme, width, radius, by_table, sizes[size][0], sizes[size][1],
+				shbits_allot(scheme, width, radius, sizes[size][0], groups, sizes[size][1],
 							 &allotment);
 				*complete = *complete && leaves_nothing_out(&allotment, width, radius);
 				*sensible = *sensible && is_sensible(&allotment);

@@ -37,17 +37,20 @@ count_owners(const ShBitsProbePlan *plan, uint64 difference)
 }
 
 /*
- * Does every difference within a radius belong to one probe of its ball?
+ * Does every difference within a radius belong to one probe of its ball, in one group or
+ * all of so many?  These are read in no more pages than the table has.
  */
 static bool
-balls_are_right(const ShBitsScheme *scheme, double leaves)
+balls_are_right(const ShBitsScheme *scheme, double leaves, double groups)
 {
 	for (int radius = 0; radius <= scheme->bits; radius++)
 	{
 		ShBitsProbePlan plan;
 
-		shbits_plan_probes(scheme, radius, leaves, &plan);
-		if (plan.pages > leaves && plan.nprobes == 1)
+		shbits_plan_probes(scheme, radius, leaves, groups, &plan);
+		if (plan.pages > leaves && (plan.nprobes == 1 || groups > 0))
+			return false;
+		if (plan.skips != (groups > 0 && plan.probes[0].nbits > 0))
 			return false;
 		for (int i = 0; i < DIFFERENCES; i++)
 		{
@@ -75,7 +78,7 @@ rings_are_right(const ShBitsScheme *scheme, double leaves, int *nrings)
 		ShBitsProbePlan ball;
 
 		/* what is nothing new takes nothing, and a ring no more than its ball */
-		shbits_plan_probes(scheme, last, leaves, &ball);
+		shbits_plan_probes(scheme, last, leaves, 0, &ball);
 		if (ring->nprobes != ball.nprobes || ring->pages < 0 || ring->ranges < 0 ||
 			ring->pages > ball.pages * 1.000001 || ring->ranges > ball.ranges)
 			return false;
@@ -118,7 +121,7 @@ blocks_are_cut_from(int bits)
 	shbits_scheme_init(scheme, bits, blocks, blocks - 1);
 	for (int t = 0; t < blocks; t++)
 		prefixes += scheme->tables[t].prefix_bits;
-	shbits_plan_probes(scheme, blocks - 1, leaves, &plan);
+	shbits_plan_probes(scheme, blocks - 1, leaves, 0, &plan);
 	free(scheme);
 	return prefixes == bits && plan.nprobes == blocks && plan.pages <= 2 * blocks;
 }
@@ -144,7 +147,8 @@ test_schemes(int bits, double leaves)
 			if (scheme == NULL)
 				bail_out("out of memory");
 			shbits_scheme_init(scheme, bits, blocks, distance);
-			balls &= balls_are_right(scheme, leaves);
+			for (double groups = 0; groups < leaves; groups = 1 + groups * 1000)
+				balls &= balls_are_right(scheme, leaves, groups);
 			growing &= rings_are_right(scheme, leaves, &nrings);
 			free(scheme);
 		}
