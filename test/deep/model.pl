@@ -27,6 +27,8 @@ my %table = (
 	mixed => { kind => 'mixed', options => [ 3, 2 ], rows => 1500, pairs => 'each' },
 	tenants => { kind => 'clustered', options => [ 4, 3 ], rows => 2500, pairs => 'each', columns => ['tenant'] },
 	languages => { kind => 'random', options => [ 5, 2 ], rows => 15000, columns => [ 'tenant', 'lang' ] },
+	# few groups and many leaves, so that scans go from group to group
+	few_days => { kind => 'clustered', options => [ 4, 3 ], rows => 20000, columns => ['day'] },
 	days => { kind => 'mixed', options => [ 3, 2 ], rows => 2000, pairs => 'each', columns => [ 'tenant', 'lang', 'day' ] },
 	excluded => { kind => 'clustered', rows => 1000, pairs => 'each' },
 	excluded_tenants => { kind => 'clustered', rows => 1000, pairs => 'each', columns => ['tenant'] },
