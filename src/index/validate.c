@@ -148,7 +148,7 @@ validate_operator(Family *family, Form_pg_amop member)
 	ShIdxMeaning meaning = shidx_meaning(member->amopstrategy,
 										 kind_of_left(family, member->amoplefttype), 0);
 	ShIdxAsk	ask = meaning.ask;
-	int			bands = ask == SHIDX_ASK_BAND ? 
+	int			bands = ask == SHIDX_ASK_BAND ?
 		shidx_function_width(shidx_fingerprint_function_in(family->oid, member->amoplefttype)) /
 		SHBITS_WIDTH : 0;
 	bool		valid_purpose;
@@ -244,8 +244,8 @@ validate_class(Family *family, Oid type)
 	if (family->kind >= SHIDX_COMPUTED)
 	{
 		if (!OidIsValid(shidx_fingerprint_function_in(family->oid, type)))
-			report_class(family, psprintf("is missing support function %d",
-										  SIMHASH_FINGERPRINT_PROC));
+			report_class(family, psprintf("is missing support function %d or %d",
+										  SIMHASH_FINGERPRINT_PROC, SIMHASH_BANDS_PROC));
 	}
 	else if (family->fingerprints)
 	{

@@ -228,6 +228,7 @@ keep_long(const ShTextFeatures *features, int argument)
 	memory->last[argument] = NULL;
 	if (*context != NULL)
 		MemoryContextDelete(*context);
+	*context = NULL;
 	*context = AllocSetContextCreate(TopTransactionContext, "simhash long document",
 									 ALLOCSET_SMALL_SIZES);
 	return memory->last[argument] = copy_document(*context, features, NULL);

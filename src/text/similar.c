@@ -106,7 +106,8 @@ static uint64 kept_bands[BANDS];
 static void
 keep_bands(const Form *form, const struct varlena *document, int nbands, const uint64 *bands)
 {
-	if (VARSIZE_ANY(document) > KEPT_SIZE)
+	if (VARSIZE_ANY(document) > KEPT_SIZE ||
+		(form == kept_form && nbands <= kept_nbands && are_equal(document, &kept.document)))
 		return;
 	memcpy(kept.bytes, document, VARSIZE_ANY(document));
 	memcpy(kept_bands, bands, nbands * sizeof(uint64));
@@ -296,8 +297,8 @@ shtext_similarity(const struct varlena *a, const struct varlena *b, bool of_byte
 }
 
 /*
- * Get the documents of a call.  One that is known by how it is stored is not read, and
- * has no features, unless all are needed.  Returns whether they have.
+ * Get the documents of a call that have not been read.  One that is known by how it is stored
+ * is not read, and has no features, unless all are needed.  Returns whether they have.
  */
 static bool
 get_documents(FunctionCallInfo fcinfo, DocumentPair *pair, bool all)
@@ -309,6 +310,8 @@ get_documents(FunctionCallInfo fcinfo, DocumentPair *pair, bool all)
 		Document   *document = &pair->documents[i];
 		Datum		value = PG_GETARG_DATUM(i);
 
+		if (document->features.document != NULL)
+			continue;
 		document->known = all ? NULL : shtext_recall_stored(value, i);
 		if (document->known != NULL && document->known->unit == pair->form->unit)
 		{
@@ -319,6 +322,18 @@ get_documents(FunctionCallInfo fcinfo, DocumentPair *pair, bool all)
 		shtext_know_stored(value, i);
 	}
 	return complete;
+}
+
+static void
+free_documents(FunctionCallInfo fcinfo, const DocumentPair *pair)
+{
+	for (int i = 0; i < SHTEXT_ARGUMENTS; i++)
+	{
+		struct varlena *document = unconstify(struct varlena *, pair->documents[i].features.document);
+
+		if (document != NULL)
+			PG_FREE_IF_COPY(document, i);
+	}
 }
 
 /*
@@ -336,12 +351,14 @@ similar(FunctionCallInfo fcinfo, const Form *form)
 	if (!get_documents(fcinfo, &pair, false))
 	{
 		if (have_bands(&pair) && !share_band(&pair))
+		{
+			free_documents(fcinfo, &pair);
 			PG_RETURN_BOOL(false);
+		}
 		(void) get_documents(fcinfo, &pair, true);
 	}
 	result = are_similar(&pair);
-	for (int i = 0; i < SHTEXT_ARGUMENTS; i++)
-		PG_FREE_IF_COPY((void *) pair.documents[i].features.document, i);
+	free_documents(fcinfo, &pair);
 	if (!pair.known)
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(result);
