@@ -583,18 +583,20 @@ pass_element_pair(ShPairsBands *bands, uint32 group, ShPairsRow a, ShPairsRow b)
 /*
  * All walks have ended: pass the elements that are part of a pair, with their rows, and each
  * pair once; and each element of several rows as a pair with itself.  With of_array, the
- * first side is an array.
+ * first side is an array.  The entries of the progress are pairs then.
  */
 void
-shpairs_bands_finish(ShPairsBands *bands, bool of_array)
+shpairs_bands_finish(ShPairsBands *bands, bool of_array, ShPairsProgress *progress)
 {
 	ShIdxSortItems items;
 	ShIdxSortItem last = {0};
+	uint64		done = 0;
 	size_t		count;
 
 	bands->of_array = of_array;
 	turn_rows(bands);
 	forget_band_numbers(bands);
+	shpairs_progress_begin(progress, SHPAIRS_COMPARING, shidx_sort_count(bands->sort));
 	shidx_sort_start(bands->sort);
 	while ((count = shidx_sort_next_items(bands->sort, &items)) > 0)
 	{
@@ -607,6 +609,8 @@ shpairs_bands_finish(ShPairsBands *bands, bool of_array)
 			if (item.key != last.key || item.value != last.value)
 				pass_element_pair(bands, shidx_sort_group(items, i), item.key, item.value);
 			last = item;
+			if (++done % SHPAIRS_MAX_PAIRS == 0)
+				shpairs_progress_entries(progress, (double) done);
 		}
 	}
 	if (bands->npairs > 0)

@@ -48,6 +48,6 @@ extern void shpairs_bands_start(ShPairsBands *bands, int table);
 extern void shpairs_bands_settle(ShPairsBands *bands, ShPairsEntryArrays *entries);
 extern void shpairs_bands_add(ShPairsBands *bands, const ShPairsBucket *a, size_t i,
 							  const ShPairsBucket *b, size_t j);
-extern void shpairs_bands_finish(ShPairsBands *bands, bool of_array);
+extern void shpairs_bands_finish(ShPairsBands *bands, bool of_array, ShPairsProgress *progress);
 
 #endif							/* SIMHASH_PAIRS_BANDS_H */

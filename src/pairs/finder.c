@@ -325,6 +325,6 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	for (int i = 0; i < query->nsides; i++)
 		shpairs_input_end(&query->inputs[i]);
 	if (finder->bands != NULL)
-		shpairs_bands_finish(finder->bands, query->inputs[0].band_words != NULL);
+		shpairs_bands_finish(finder->bands, query->inputs[0].band_words != NULL, &query->progress);
 	MemoryContextDelete(context);
 }

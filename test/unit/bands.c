@@ -299,6 +299,7 @@ test_bands(uint32 room, const char *what)
 		.room = room,.right = true
 	};
 	ShPairsBands *bands = shpairs_bands_begin(&sink.sink, false, true);
+	ShPairsProgress progress = {0};
 	bool		right = true;
 
 	memset(passed, 0, sizeof(passed));
@@ -323,7 +324,7 @@ test_bands(uint32 room, const char *what)
 			}
 		}
 	}
-	shpairs_bands_finish(bands, false);
+	shpairs_bands_finish(bands, false, &progress);
 	for (int a = 0; a < nelements; a++)
 	{
 		for (int b = a; b < nelements; b++)

@@ -66,6 +66,12 @@ compare_items(const void *a, const void *b)
 		shidx_sort_grouped_less(x.item, x.group, y.item, y.group);
 }
 
+double
+shidx_sort_count(const ShIdxSort *sort)
+{
+	return (double) sort->count;
+}
+
 void
 shidx_sort_start(ShIdxSort *sort)
 {
