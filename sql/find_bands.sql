@@ -159,6 +159,7 @@ SELECT count(*) = (SELECT count(*) FROM often WHERE body =~= made(-1, 0, 0)) + 2
 FROM simhash_find_clusters('often_body');
 SELECT count(*) = (SELECT count(*) - 1 FROM often WHERE body =~= made(-1, 0, 0)) + 14000 AS right, count(DISTINCT keeper)
 FROM simhash_find_duplicates('often_body', keep => 'id');
+SELECT count(*) = (SELECT count(*) - count(DISTINCT body) FROM often) AS right FROM simhash_find_duplicates('often_body', similarity => 1);
 DELETE FROM often WHERE body =~= made(-1, 0, 0);
 SELECT count(*), count(DISTINCT a), min(similarity), max(similarity) FROM simhash_find_all('often_body');
 SELECT simhash_index_check('often_body', true);

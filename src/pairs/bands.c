@@ -155,6 +155,17 @@ enlarge_repeated(ShPairsBands *bands, size_t count)
 	bands->firsts = replace_rows(bands, bands->firsts, sizeof(ShPairsRow));
 }
 
+/* to sort rows of the map, by either of both */
+#define ST_SORT sort_rows_of_elements
+#define ST_ELEMENT_TYPE ShIdxSortItem
+#define ST_COMPARE(a, b) \
+	(shidx_sort_item_less(*(a), *(b)) ? -1 : shidx_sort_item_less(*(b), *(a)))
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
 /*
  * Sort the items that follow, as memory is full.
  */
@@ -320,6 +331,27 @@ word_end(const ShPairsEntryArrays *entries, size_t i)
 }
 
 /*
+ * Find the first rows of the elements of so many repeated rows in the map: row by row, so that
+ * a file is read from its beginning to its end.
+ */
+static void
+ask_map(ShPairsBands *bands, size_t count)
+{
+	ShIdxSortItem *order = MemoryContextAllocHuge(bands->home, Max(count, 1) * sizeof(ShIdxSortItem));
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = shidx_sort_item(bands->repeated[i], i);
+	if (bands->map.file != NULL)
+		sort_rows_of_elements(order, count);
+	for (size_t i = 0; i < count; i++)
+	{
+		shcompat_check_at(i);
+		bands->firsts[order[i].value] = first_of_row(&bands->map, order[i].key);
+	}
+	pfree(order);
+}
+
+/*
  * Find the first rows of the elements of all rows that have others with equal words.
  */
 static void
@@ -340,12 +372,12 @@ find_firsts(ShPairsBands *bands, const ShPairsEntryArrays *entries)
 	}
 	if (bands->first_walk && count > 0)
 		bands->sink->divide(bands->sink, bands->words, bands->repeated, count, bands->firsts);
-	for (size_t i = 0; i < count; i++)
+	if (!bands->first_walk)
+		ask_map(bands, count);
+	for (size_t i = 0; i < count && bands->first_walk; i++)
 	{
 		shcompat_check_at(i);
-		if (!bands->first_walk)
-			bands->firsts[i] = first_of_row(&bands->map, bands->repeated[i]);
-		else if (bands->firsts[i] != bands->repeated[i])
+		if (bands->firsts[i] != bands->repeated[i])
 			add_to_map(bands, bands->repeated[i], bands->firsts[i]);
 	}
 }
@@ -423,17 +455,6 @@ shpairs_bands_add(ShPairsBands *bands, const ShPairsBucket *a, size_t i, const S
 		}
 	}
 }
-
-/* to sort rows by the first of their element */
-#define ST_SORT sort_rows_of_elements
-#define ST_ELEMENT_TYPE ShIdxSortItem
-#define ST_COMPARE(a, b) \
-	(shidx_sort_item_less(*(a), *(b)) ? -1 : shidx_sort_item_less(*(b), *(a)))
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_SCOPE static
-#define ST_DECLARE
-#define ST_DEFINE
-#include "lib/sort_template.h"
 
 /*
  * Sort a map, to which nothing is added any more.
@@ -535,8 +556,12 @@ number_of_first(ShPairsBands *bands, uint32 group, ShPairsRow first, bool second
 static void
 turn_rows(ShPairsBands *bands)
 {
-	RowMap		rows = bands->map;
+	RowMap		rows;
 
+	/* there may have been no table after the first */
+	if (bands->map.sort != NULL)
+		write_map(bands);
+	rows = bands->map;
 	memset(&bands->map, 0, sizeof(RowMap));
 	if (rows.file != NULL)
 		begin_sorting_map(bands);

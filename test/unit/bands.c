@@ -35,6 +35,9 @@ static size_t nmade;
 /* the words of a value: some values share one, or have near ones */
 static uint64 words[VALUES][TABLES];
 
+/* of how many tables pairs are found */
+static int	ntables = TABLES;
+
 /* the elements that are to be found: a row alone with its word, or the seen ones of a value */
 static int	element_of[MAX_ROWS + 1];	/* or -1 */
 static int	element_sizes[MAX_ELEMENTS];
@@ -131,7 +134,7 @@ are_near(int a, int b)
 
 	if (x->group != y->group || (a == b && element_sizes[a] == 1))
 		return false;
-	for (int table = 0; table < TABLES; table++)
+	for (int table = 0; table < ntables; table++)
 	{
 		if (naive_distance(words[x->value][table], words[y->value][table]) <= RADIUS)
 			return true;
@@ -303,7 +306,7 @@ test_bands(uint32 room, const char *what)
 	bool		right = true;
 
 	memset(passed, 0, sizeof(passed));
-	for (int table = 0; table < TABLES; table++)
+	for (int table = 0; table < ntables; table++)
 	{
 		ShPairsEntryArrays entries;
 		size_t		start = 0;
@@ -345,5 +348,9 @@ main(void)
 	maintenance_work_mem = 64;
 	test_bands(MAX_ELEMENTS, "more rows than fit in memory");
 	test_bands(2, "more rows than fit in memory, and room for two elements");
+	ntables = 1;
+	test_bands(MAX_ELEMENTS, "more rows than fit in memory, of one table");
+	maintenance_work_mem = 65536;
+	test_bands(MAX_ELEMENTS, "one table");
 	return finish();
 }
