@@ -132,6 +132,20 @@ shbits_same_band(uint64 a, uint64 b, int radius)
 	return (a ^ b) >> SHBITS_BAND_OTHER_BITS == 0 && shbits_distance(a, b) <= radius;
 }
 
+/*
+ * The same of one of so many words.
+ */
+static inline bool
+shbits_share_band(const uint64 *a, const uint64 *b, int nbands, int radius)
+{
+	for (int i = 0; i < nbands; i++)
+	{
+		if (shbits_same_band(a[i], b[i], radius))
+			return true;
+	}
+	return false;
+}
+
 /* the similarity of =~=, and where nothing says another one */
 #define SHBITS_SIMILAR_SHARE	0.8
 

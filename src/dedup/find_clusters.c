@@ -3,9 +3,9 @@
  * find_clusters.c
  *	  SQL functions that return clusters of near-duplicates.
  *
- * The rows of the fingerprints that have a pair are collected (members.c) until the
+ * The rows of the elements that have a pair are collected (members.c) until the
  * clusters are known.  Clusters are numbered in the order of their first rows: two of them
- * may have a fingerprint in common, if rows are checked.
+ * may have an element in common, if rows are checked.
  *
  * If rows are checked (row_check.c), rows of one element need not be the same, so the
  * elements of another union-find are rows.  They are added in their order.  Each is
@@ -395,7 +395,7 @@ return_cluster_members(ClusterFinder *finder, ShDupMembers *members)
  * unless they are connected already.
  */
 static void
-cluster_by_fingerprints(ClusterFinder *finder)
+cluster_elements(ClusterFinder *finder)
 {
 	ShDupMembers members;
 
@@ -466,7 +466,7 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 	if (shdup_check_has_pairs(finder.call.check))
 		cluster_rows(&finder);
 	else
-		cluster_by_fingerprints(&finder);
+		cluster_elements(&finder);
 	shdup_call_end(&finder.call);
 	return (Datum) 0;
 }

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * row_check.c
- *	  Checking pairs of rows whose fingerprints are near, and whose columns before the
- *	  fingerprint are equal: by the operator of the operator class of the index, and by the
+ *	  Checking pairs of rows whose index entries are near, and whose columns before the last
+ *	  one are equal: by the operator of the operator class of the index, and by the
  *	  condition "same".
  *
  * A row is checked against one candidate after the other.  What is needed of it is

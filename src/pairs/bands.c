@@ -331,18 +331,17 @@ word_end(const ShPairsEntryArrays *entries, size_t i)
 }
 
 /*
- * Find the first rows of the elements of so many repeated rows in the map: row by row, so that
- * a file is read from its beginning to its end.
+ * Find the first rows of the elements of so many repeated rows in a map that is a file: row by
+ * row, so that it is read from its beginning to its end.
  */
 static void
-ask_map(ShPairsBands *bands, size_t count)
+ask_file(ShPairsBands *bands, size_t count)
 {
 	ShIdxSortItem *order = MemoryContextAllocHuge(bands->home, Max(count, 1) * sizeof(ShIdxSortItem));
 
 	for (size_t i = 0; i < count; i++)
 		order[i] = shidx_sort_item(bands->repeated[i], i);
-	if (bands->map.file != NULL)
-		sort_rows_of_elements(order, count);
+	sort_rows_of_elements(order, count);
 	for (size_t i = 0; i < count; i++)
 	{
 		shcompat_check_at(i);
@@ -372,12 +371,17 @@ find_firsts(ShPairsBands *bands, const ShPairsEntryArrays *entries)
 	}
 	if (bands->first_walk && count > 0)
 		bands->sink->divide(bands->sink, bands->words, bands->repeated, count, bands->firsts);
-	if (!bands->first_walk)
-		ask_map(bands, count);
-	for (size_t i = 0; i < count && bands->first_walk; i++)
+	if (bands->map.file != NULL)
+	{
+		ask_file(bands, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
 	{
 		shcompat_check_at(i);
-		if (bands->firsts[i] != bands->repeated[i])
+		if (!bands->first_walk)
+			bands->firsts[i] = first_of_row(&bands->map, bands->repeated[i]);
+		else if (bands->firsts[i] != bands->repeated[i])
 			add_to_map(bands, bands->repeated[i], bands->firsts[i]);
 	}
 }

@@ -213,6 +213,27 @@ number_of_key(const Finder *finder, ShPairsBucket *bucket, size_t i)
 	return bucket->numbers[i];
 }
 
+static void
+report_search(const Finder *finder)
+{
+	/* small buckets are counted when more entries are read */
+	if (finder->search.pairs.done > 0)
+		shpairs_walks_report(finder->walks, finder->search.pairs.done);
+}
+
+/*
+ * Add pairs of words of the current buckets, and report how far the search is.
+ */
+static void
+add_hits(void *arg, const ShPairsHit *hits, size_t count)
+{
+	Finder	   *finder = arg;
+
+	for (size_t k = 0; k < count; k++)
+		shpairs_bands_add(finder->bands, finder->a, hits[k].i, finder->b, hits[k].j);
+	report_search(finder);
+}
+
 /*
  * Pass pairs of keys of the current buckets to the sink, as pairs of elements, and report
  * how far the search is.
@@ -224,9 +245,7 @@ pass_hits(void *arg, const ShPairsHit *hits, size_t count)
 	ShPairsPair *pairs = finder->pairs;
 	size_t		npairs = 0;
 
-	for (size_t k = 0; k < count && finder->bands != NULL; k++)
-		shpairs_bands_add(finder->bands, finder->a, hits[k].i, finder->b, hits[k].j);
-	for (size_t k = 0; k < count && finder->bands == NULL; k++)
+	for (size_t k = 0; k < count; k++)
 	{
 		while ((pairs[npairs].a = number_of_key(finder, finder->a, hits[k].i)) == SHPAIRS_NO_NUMBER ||
 			   (pairs[npairs].b = number_of_key(finder, finder->b, hits[k].j)) == SHPAIRS_NO_NUMBER)
@@ -238,9 +257,7 @@ pass_hits(void *arg, const ShPairsHit *hits, size_t count)
 	}
 	if (npairs > 0)
 		pass_pairs(finder, npairs);
-	/* small buckets are counted when more entries are read */
-	if (finder->search.pairs.done > 0)
-		shpairs_walks_report(finder->walks, finder->search.pairs.done);
+	report_search(finder);
 }
 
 /*
@@ -251,27 +268,16 @@ static void
 pass_repeated(Finder *finder)
 {
 	const ShPairsBucket *bucket = finder->a;
-	ShPairsHit	hits[SHPAIRS_MAX_HITS];
-	size_t		count = 0;
 
 	if ((!bucket->first_walk && finder->bands == NULL) || bucket->nrows == bucket->nkeys)
 		return;
 	for (size_t i = 0; i < bucket->nkeys; i++)
 	{
 		shcompat_check_at(i);
-		if (shpairs_rows_end(bucket, i) - bucket->starts[i] == 1)
-			continue;
-		hits[count++] = (ShPairsHit)
-		{
-			i, i
-		};
-		if (count == SHPAIRS_MAX_HITS)
-		{
-			pass_hits(finder, hits, count);
-			count = 0;
-		}
+		if (shpairs_rows_end(bucket, i) - bucket->starts[i] > 1)
+			shpairs_add_hit(&finder->search.hits, i, i);
 	}
-	pass_hits(finder, hits, count);
+	shpairs_pass_hits(&finder->search.hits);
 }
 
 /*
@@ -297,8 +303,8 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	for (int i = 0; i < query->nsides; i++)
 		query->inputs[i].progress = &query->progress;
 	finder->sink = sink;
-	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance, pass_hits,
-						finder);
+	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance,
+						query->nbands > 0 ? add_hits : pass_hits, finder);
 	if (query->nbands > 0)
 		plan_bands(finder);
 	else if (query->inputs[0].nwords == 1)

@@ -285,7 +285,7 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 	if (width == 0)
 		width = clause->wide ? UNKNOWN_WIDTH : SHBITS_WIDTH;
 	clause->width = width;
-	/* then it is taken to be that of %, or of =~= */
+	/* then it is taken to be that of % */
 	if (clause->radius == SHIDX_UNKNOWN_RADIUS)
 		clause->radius = clause->wide ? shtype_near_radius(width) : SIMHASH_NEAR_RADIUS;
 	clause->radius = Min(clause->radius, width);

@@ -210,11 +210,13 @@ overlap_remembered(const ShTextFeatures *a, const ShTextFeatures *b)
 static Datum
 result_of(FunctionCallInfo fcinfo, void *a, void *b, ShTextOverlap overlap)
 {
+	double		share;
+
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
-	if (overlap.in_a == 0 || overlap.in_b == 0)
+	if (!shtext_share(overlap, &share))
 		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8((double) overlap.in_both / (overlap.in_a + overlap.in_b - overlap.in_both));
+	PG_RETURN_FLOAT8(share);
 }
 
 /*

@@ -190,12 +190,7 @@ share_band(DocumentPair *pair)
 		get_bands(pair->form, &pair->documents[1], pair->nbands, words_b);
 
 	pair->known = b != NULL;
-	for (int i = 0; i < pair->nbands && pair->known; i++)
-	{
-		if (shbits_same_band(a[i], b[i], pair->radius))
-			return true;
-	}
-	return false;
+	return pair->known && shbits_share_band(a, b, pair->nbands, pair->radius);
 }
 
 /*
@@ -207,12 +202,10 @@ share_enough(DocumentPair *pair)
 {
 	const Document *a = &pair->documents[0];
 	const Document *b = &pair->documents[1];
-	ShTextOverlap overlap = shtext_overlap(&a->features, a->known, &b->features, b->known);
+	double		share;
 
-	pair->known = overlap.in_a > 0 && overlap.in_b > 0;
-	return pair->known &&
-		(double) overlap.in_both / (overlap.in_a + overlap.in_b - overlap.in_both) >=
-		pair->similarity;
+	pair->known = shtext_share(shtext_overlap(&a->features, a->known, &b->features, b->known), &share);
+	return pair->known && share >= pair->similarity;
 }
 
 /* are the bands of both documents known, which were compared before? */
@@ -279,7 +272,6 @@ shtext_similarity(const struct varlena *a, const struct varlena *b, bool of_byte
 	const Form *form = of_bytea ? &form_of_bytea : &form_of_text;
 	Document	of_a;
 	Document	of_b;
-	ShTextOverlap overlap;
 
 	/* the bands of rows that are compared say that they have features */
 	if (are_equal(a, b))
@@ -289,11 +281,8 @@ shtext_similarity(const struct varlena *a, const struct varlena *b, bool of_byte
 	}
 	read_document(&of_a, form, a, 0);
 	read_document(&of_b, form, b, 1);
-	overlap = shtext_overlap(&of_a.features, of_a.known, &of_b.features, of_b.known);
-	if (overlap.in_a == 0 || overlap.in_b == 0)
-		return false;
-	*similarity = (double) overlap.in_both / (overlap.in_a + overlap.in_b - overlap.in_both);
-	return true;
+	return shtext_share(shtext_overlap(&of_a.features, of_a.known, &of_b.features, of_b.known),
+						similarity);
 }
 
 /*
@@ -418,13 +407,12 @@ similar_in_ball(FunctionCallInfo fcinfo, const Form *form)
 	uint64		center[SHTEXT_MAX_BANDS];
 	uint64		words[SHTEXT_MAX_BANDS];
 	const uint64 *bands;
-	bool		result = false;
+	bool		result;
 
 	shtype_split_bits(ball->center, nbands * SHBITS_WIDTH, center);
 	read_document(&document, form, value, 0);
 	bands = get_bands(form, &document, nbands, words);
-	for (int i = 0; i < nbands && bands != NULL && !result; i++)
-		result = shbits_same_band(bands[i], center[i], ball->radius);
+	result = bands != NULL && shbits_share_band(bands, center, nbands, ball->radius);
 	PG_FREE_IF_COPY(value, 0);
 	PG_FREE_IF_COPY(ball, 1);
 	if (bands == NULL)
