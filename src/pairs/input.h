@@ -3,6 +3,8 @@
  * input.h
  *	  What is searched: the fingerprints of indexes, or of an array.
  *
+ * What this declares is defined in input.c and entries.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_PAIRS_INPUT_H
@@ -34,7 +36,34 @@ typedef struct ShPairsIndexes
 	bool		grouped;		/* they have several columns */
 } ShPairsIndexes;
 
-typedef struct ShPairsEntries ShPairsEntries;
+/*
+ * Either the leaves of a tree of each index are read, or entries that have been
+ * collected are sorted for each table.
+ */
+typedef struct ShPairsEntries
+{
+	const ShBitsScheme *scheme;
+	bool		grouped;		/* the entries have groups */
+
+	/* for indexes */
+	int			nreaders;
+	struct LeafReader **readers;
+	struct binaryheap *merge;	/* of readers that have entries, if there are
+								 * several */
+
+	/* for collected entries */
+	ShIdxSort  *sort;
+	ShIdxSortItems items;		/* returned by the sort, and not used yet */
+	size_t		nitems;
+
+	/* entries that were read together, and the next one to return */
+	int			count;
+	int			next;
+	ShPermuted *keys;
+	ShPairsRow *rows;
+	uint32	   *groups;			/* if grouped */
+} ShPairsEntries;
+
 typedef struct ShPairsWords ShPairsWords;
 
 typedef struct ShPairsInput
@@ -80,6 +109,19 @@ typedef struct ShPairsInput
 	ShPairsRow *rows;
 } ShPairsInput;
 
+/* entries.c */
+extern void shpairs_entries_of_indexes(ShPairsEntries *entries, const ShPairsIndex *list,
+									   int count, bool grouped, const ShBitsScheme *scheme,
+									   Snapshot snapshot);
+extern void shpairs_entries_of_sort(ShPairsEntries *entries, ShIdxSort *sort,
+									const ShBitsScheme *scheme, bool grouped);
+extern void shpairs_entries_start(ShPairsEntries *entries, int tree);
+extern void shpairs_entries_seek(ShPairsEntries *entries, uint32 group, ShPermuted key);
+extern int	shpairs_entries_next(ShPairsEntries *entries, uint32 *group, ShPermuted **keys,
+								 ShPairsRow **rows);
+extern void shpairs_entries_end(ShPairsEntries *entries);
+
+/* input.c */
 extern void shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes,
 								  Snapshot snapshot, int width);
 extern void shpairs_input_array(ShPairsInput *input, AnyArrayType *array, bool wide);
