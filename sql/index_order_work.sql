@@ -69,8 +69,8 @@ SELECT * FROM most_readings('small', 'fp <@ ANY (ARRAY[simhash_ball(7, 3), simha
 SELECT bool_and(readings(format('SELECT id FROM random ORDER BY fp <~> %L LIMIT 10', bits('q' || i)::simhash),
 	'random_fp') <= 2) AS ten
 FROM generate_series(1, 20) i;
--- all rows far away, where few are expected: the first reading of a table finds none, and
--- the second one expects nothing
+-- all rows far away, where few are expected: rings and the first reading of a table find
+-- none, and the second one expects nothing
 CREATE TABLE far (id int, fp simhash);
 INSERT INTO far SELECT i, flip(-1, 10, 'f' || i) FROM generate_series(1, 30000) i;
 CREATE INDEX far_fp ON far USING simhash (fp) WITH (fillfactor = 10);
@@ -81,7 +81,7 @@ UPDATE random SET fp = bits('u' || id) WHERE id % 9 = 0;
 SELECT * FROM most_readings('random');
 
 -- Memory: what the contexts of a scan have while a cursor is open.  All rows
--- are at one distance from the first center, so all have to be sorted by the
+-- are at one distance from the first center, so the server sorts all by the
 -- second one.
 CREATE FUNCTION scan_memory() RETURNS bigint LANGUAGE sql AS $$
 	SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts

@@ -76,7 +76,7 @@ probe_cost(const ShBitsTable *table, int radius, double leaves)
 }
 
 /*
- * Set what a plan takes by its probes.
+ * Set what a plan takes by its probes.  A probe of a ring that has nothing new reads nothing.
  */
 static void
 sum_up(ShBitsProbePlan *plan, const ShBitsScheme *scheme, double leaves)
@@ -88,6 +88,8 @@ sum_up(ShBitsProbePlan *plan, const ShBitsScheme *scheme, double leaves)
 		const ShBitsProbe *probe = &plan->probes[i];
 		double		ranges;
 
+		if (probe->inner == probe->radius)
+			continue;
 		plan->pages += probe_pages(&scheme->tables[probe->table], probe->inner, probe->radius,
 								   leaves, &ranges);
 		plan->ranges += ranges;
@@ -248,16 +250,18 @@ shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_tab
  * sequence of rings, each of which starts where the last one ended, therefore
  * returns each of them at most once.
  *
- * Returns false if the ball is not searched by probes.  inner must be a radius
- * for which this has returned true.
+ * Returns false if the ball is not searched by probes, or not by those of the smaller one
+ * and others.  inner must be a radius for which this has returned true, and not below the
+ * distance of the scheme.
  */
 bool
 shbits_plan_ring(const ShBitsScheme *scheme, int inner, int radius,
 				 double leaves_per_table, ShBitsProbePlan *plan)
 {
 	ShBitsProbePlan read;
+	int			nread = 0;
 
-	Assert(inner < 0 || inner > scheme->distance);
+	Assert(inner < 0 || inner >= scheme->distance);
 	shbits_plan_probes(scheme, radius, leaves_per_table, 0, plan);
 	if (plan->nprobes == 0 || plan->probes[0].nbits == 0)
 		return false;
@@ -265,14 +269,19 @@ shbits_plan_ring(const ShBitsScheme *scheme, int inner, int radius,
 		return true;
 	shbits_plan_probes(scheme, inner, leaves_per_table, 0, &read);
 
-	/* beyond the distance of a scheme, larger balls only add to the probes */
+	/*
+	 * From the distance of a scheme on, larger balls only add to the probes,
+	 * unless tables have hardly more leaves than there are tables.
+	 */
 	plan->ring = true;
-	for (int i = 0, j = 0; i < plan->nprobes; i++)
+	for (int i = 0; i < plan->nprobes; i++)
 	{
-		if (j < read.nprobes && read.probes[j].table == plan->probes[i].table)
-			plan->probes[i].inner = read.probes[j++].radius;
+		if (nread < read.nprobes && read.probes[nread].table == plan->probes[i].table)
+			plan->probes[i].inner = read.probes[nread++].radius;
 		Assert(plan->probes[i].inner <= plan->probes[i].radius);
 	}
+	if (nread < read.nprobes)
+		return false;
 	sum_up(plan, scheme, Max(leaves_per_table, 1));
 	return true;
 }

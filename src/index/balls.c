@@ -27,6 +27,7 @@
 #include "bits/hamming_ball.h"
 #include "compat.h"
 #include "index/leaf.h"
+#include "index/plan.h"
 #include "index/reader.h"
 #include "index/tree.h"
 
@@ -123,8 +124,8 @@ shidx_ball_leaves(const ShIdxBallScan *scan)
 /*
  * Plan how to search balls of a radius >= 0, unless that plan exists already.
  */
-void
-shidx_ball_plan(ShIdxBallScan *scan, int radius)
+static void
+plan_ball(ShIdxBallScan *scan, int radius)
 {
 	if (radius == scan->plan_radius)
 		return;
@@ -134,19 +135,6 @@ shidx_ball_plan(ShIdxBallScan *scan, int radius)
 		shbits_plan_probes(scan->geometry->scheme, radius, scan->leaves_per_table,
 						   scan->groups.total, &scan->plan);
 	scan->plan_radius = radius;
-}
-
-/*
- * Plan how to read what the ball of a radius has in addition to a smaller one,
- * as shbits_plan_ring does.  Returns false, without a usable plan, if this is
- * not done by probes.
- */
-bool
-shidx_ball_plan_ring(ShIdxBallScan *scan, int inner, int radius)
-{
-	scan->plan_radius = -1;
-	return !scan->groups.all &&
-		shbits_plan_ring(scan->geometry->scheme, inner, radius, scan->leaves_per_table, &scan->plan);
 }
 
 /*
@@ -203,7 +191,7 @@ shidx_ball_look_ahead(ShIdxBallScan *scan, const ShIdxBalls *parts)
 	{
 		if (parts[p].count == 0)
 			continue;
-		shidx_ball_plan(scan, parts[p].list->radius);
+		plan_ball(scan, parts[p].list->radius);
 		add_aims(scan, p, parts[p].list->center);
 	}
 	shidx_look_ahead(scan->index, scan->naims, scan->aims);
@@ -225,6 +213,16 @@ set_ball(ShIdxBallScan *scan, SimhashBall ball)
 }
 
 /*
+ * Prefetch the leaves of the ball.
+ */
+static void
+look_ahead(ShIdxBallScan *scan)
+{
+	add_aims(scan, scan->part, scan->ball.center);
+	shidx_look_ahead(scan->index, scan->naims, scan->aims);
+}
+
+/*
  * Start to read the entries within a ball; one of a negative radius is empty.
  * Releases the pin of the last ball.  Reads no page yet.
  */
@@ -237,22 +235,27 @@ shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
 		scan->probe = scan->plan.nprobes;
 		return;
 	}
-	shidx_ball_plan(scan, ball.radius);
-	if (scan->of_all_parts || scan->groups.all)
-		return;
-	add_aims(scan, scan->part, ball.center);
-	shidx_look_ahead(scan->index, scan->naims, scan->aims);
+	plan_ball(scan, ball.radius);
+	if (!scan->of_all_parts && !scan->groups.all)
+		look_ahead(scan);
 }
 
 /*
- * Start to read, of the entries within a ball, those that the probes of the
- * last planned ring meet.
+ * Start to read, of the entries within a ball, those that the probes of a ring meet, from
+ * radius inner, or -1, to radius.  Releases the pin of the last ball.  Returns false if the
+ * ring is not read by probes.  Reads no page yet.
  */
-void
-shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball)
+bool
+shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball, int inner, int radius)
 {
-	Assert(scan->plan_radius < 0);
 	set_ball(scan, ball);
+	scan->plan_radius = -1;
+	if (scan->groups.all || !shbits_plan_ring(scan->geometry->scheme, inner, radius,
+											  scan->leaves_per_table, &scan->plan))
+		return false;
+	if (inner < 0)
+		look_ahead(scan);
+	return true;
 }
 
 /*

@@ -380,8 +380,6 @@ find_shape(PlannerInfo *root, IndexPath *path)
 	foreach(lc, quals)
 		add_condition(root, info->opfamily[info->nkeycolumns - 1],
 						lfirst_node(RestrictInfo, lc)->clause, &shape);
-	if (shape.conditions == NIL)
-		shape.conditions = list_make1(shidx_add_term(NIL, 0, INT_MAX, 1));
 	return shape;
 }
 
@@ -401,29 +399,16 @@ typedef struct Work
 static void
 plan_group(double leaves, const ScanShape *shape, bool ordered, Work *work)
 {
-	ListCell   *lc;
-
-	/* the scan will make the same choice */
-	foreach(lc, shape->conditions)
-	{
-		ShIdxCost	cost;
-
-		shidx_cost_of_terms(lfirst(lc), shape->geometry, leaves,
-							shape->groups.all ? shape->groups.count : 0, &cost);
-		if (foreach_current_index(lc) == 0 ||
-			shidx_cost_in_pages(&cost, leaves) < shidx_cost_in_pages(&work->cost, leaves))
-			work->cost = cost;
-	}
+	(void) shidx_plan_cheapest(shape->conditions, shape->geometry, leaves,
+							   shape->groups.all ? shape->groups.count : 0, &work->cost);
 	work->later_pages = 0;
 	work->sorted = ordered;
-	if (!ordered || shidx_ordered_by_condition(work->cost.pages, leaves))
+	if (!ordered || shidx_plan_by_condition(&work->cost, leaves))
 		return;
-
 	if (shape->groups.all)
 		work->later_pages = 2 * leaves;
 	else
-		work->later_pages = shidx_ordered_pages(shape->geometry->scheme, leaves,
-												&work->cost.ranges, &work->cost.pages);
+		work->later_pages = shidx_plan_order(shape->geometry->scheme, leaves, &work->cost);
 	work->sorted = false;
 }
 
@@ -469,32 +454,24 @@ sort_cost(double tuples)
 }
 
 /*
- * Can an index return rows in the order of a path?  Only by a few distances from a last
- * column of fingerprints of 64 bits.  Operators of other strategies, which a family may
- * have for an order, are not distances.
+ * Can an index return rows in the order of the first ORDER BY key of a path?  Only by a distance
+ * from a last column of fingerprints of 64 bits.  Operators of other strategies, which a family
+ * may have for an order, are not distances.
  */
 static bool
 has_order(const IndexPath *path, const ScanShape *shape)
 {
 	int			last = path->indexinfo->nkeycolumns - 1;
-	ListCell   *by;
-	ListCell   *column;
+	int			strategy;
+	Oid			left;
+	Oid			right;
 
-	forboth(by, path->indexorderbys, column, path->indexorderbycols)
-	{
-		int			strategy;
-		Oid			left;
-		Oid			right;
-
-		if (lfirst_int(column) != last)
-			return false;
-		get_op_opfamily_properties(((OpExpr *) lfirst(by))->opno,
-								   path->indexinfo->opfamily[last], true, &strategy, &left, &right);
-		if (shidx_meaning(strategy, SHIDX_NARROW, SHBITS_WIDTH).ask != SHIDX_ASK_DISTANCE)
-			return false;
-	}
-	return shape->kind == SHIDX_NARROW &&
-		list_length(path->indexorderbys) <= SHIDX_MAX_ORDERBYS;
+	if (path->indexorderbys == NIL || linitial_int(path->indexorderbycols) != last ||
+		shape->kind != SHIDX_NARROW)
+		return false;
+	get_op_opfamily_properties(((OpExpr *) linitial(path->indexorderbys))->opno,
+							   path->indexinfo->opfamily[last], true, &strategy, &left, &right);
+	return shidx_meaning(strategy, SHIDX_NARROW, SHBITS_WIDTH).ask == SHIDX_ASK_DISTANCE;
 }
 
 /*
@@ -560,15 +537,13 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	/*
 	 * The planner goes by the members of operator families, and so offers
 	 * orders that the index does not have.  Without its order, this is a path
-	 * like any other.
+	 * like any other.  Rows at equal distances are sorted by the keys behind the
+	 * first one, if any, by the server.  The lists belong to other paths as well.
 	 */
-	if (!has_order(path, &shape))
-	{
-		path->indexorderbys = NIL;
-		path->indexorderbycols = NIL;
-		path->path.pathkeys = NIL;
-	}
-	ordered = path->indexorderbys != NIL;
+	ordered = has_order(path, &shape);
+	path->indexorderbys = ordered ? list_make1(linitial(path->indexorderbys)) : NIL;
+	path->indexorderbycols = ordered ? list_make1_int(linitial_int(path->indexorderbycols)) : NIL;
+	path->path.pathkeys = ordered ? list_make1(linitial(path->path.pathkeys)) : NIL;
 
 	/*
 	 * if all groups are read, the other columns are checked with the row only

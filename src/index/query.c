@@ -8,13 +8,9 @@
  * their parts (bits/probe.h).  What lies in a ball of a part may lie in the whole ball,
  * and has to be rechecked.  So do the other conditions.
  *
- * The planner's estimate uses the same costs (cost.c), so it follows the scan.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
-
-#include <math.h>
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -22,132 +18,11 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "bits/hamming_ball.h"
 #include "index/class.h"
 #include "index/leaf.h"
 #include "index/query.h"
 #include "index/tree.h"
 #include "type/wide.h"
-
-/*
- * Add what it takes to find what lies in some balls of a radius, by fingerprints of one
- * part.
- */
-static void
-add_balls(ShIdxCost *cost, int radius, double balls, const ShBitsScheme *scheme, double leaves,
-		  double groups)
-{
-	ShBitsProbePlan probes;
-
-	shbits_plan_probes(scheme, radius, leaves, groups, &probes);
-	cost->balls += balls;
-	cost->ranges += balls * probes.ranges;
-	cost->pages += balls * probes.pages;
-}
-
-/*
- * The same of bands, for so many of which a term asks.  If there are not so many tables,
- * all rows of one are candidates.
- */
-static void
-add_bands(ShIdxCost *cost, const ShIdxTerm *term, const ShIdxGeometry *geometry, double leaves,
-		  double groups)
-{
-	int			tables = term->tables;
-	double		share = tables * shbits_ball_share(SHBITS_BAND_OTHER_BITS, term->radius) /
-		ldexp(1, SHBITS_BAND_PREFIX_BITS);
-	ShBitsProbePlan plan;
-
-	shbits_plan_band(leaves, groups, &plan);
-	if (tables == 0 || tables > geometry->nparts)
-	{
-		shbits_plan_table(leaves, &plan);
-		share = Min(tables, 1);
-		tables = 1;
-	}
-	cost->balls += tables * term->balls;
-	cost->ranges += tables * term->balls * plan.ranges;
-	cost->pages += tables * term->balls * plan.pages;
-	cost->share += share * term->balls;
-}
-
-/*
- * Add balls of a radius to the terms of a condition; those of a negative one are empty.
- * Most conditions have one term.
- */
-List *
-shidx_add_term(List *terms, int tables, int radius, double balls)
-{
-	ShIdxTerm  *term;
-	ListCell   *lc;
-
-	if (radius < 0)
-		return terms;
-	foreach(lc, terms)
-	{
-		term = lfirst(lc);
-		if (term->radius == radius && term->tables == tables)
-		{
-			term->balls += balls;
-			return terms;
-		}
-	}
-	term = palloc(sizeof(ShIdxTerm));
-	*term = (ShIdxTerm)
-	{
-		tables, radius, balls
-	};
-	return lappend(terms, term);
-}
-
-/*
- * What it takes to find everything that lies in the balls of a condition.  For groups see
- * shbits_plan_probes.
- */
-void
-shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry, double leaves_per_table,
-					double groups, ShIdxCost *cost)
-{
-	const ShBitsScheme *scheme = geometry->scheme;
-	double		leaves = Max(leaves_per_table, 1);
-	ListCell   *lc;
-
-	memset(cost, 0, sizeof(*cost));
-	foreach(lc, terms)
-	{
-		const ShIdxTerm *term = lfirst(lc);
-		ShBitsAllotment allotment;
-
-		if (geometry->prefix_bits > 0)
-		{
-			add_bands(cost, term, geometry, leaves, groups);
-			continue;
-		}
-		if (geometry->nparts == 1)
-		{
-			add_balls(cost, term->radius, term->balls, scheme, leaves, groups);
-			continue;
-		}
-		shbits_allot(scheme, geometry->width, term->radius, leaves, groups,
-					 leaves * SHIDX_USUAL_ENTRIES, &allotment);
-		cost->share += allotment.share * term->balls;
-		for (int i = 0; i < geometry->nparts; i++)
-		{
-			if (allotment.radii[i] >= 0)
-				add_balls(cost, allotment.radii[i], term->balls, scheme, leaves, groups);
-		}
-	}
-	cost->share = Min(cost->share, 1);
-}
-
-/*
- * All of it, in pages.
- */
-double
-shidx_cost_in_pages(const ShIdxCost *cost, double leaves_per_table)
-{
-	return cost->pages + cost->share * Max(leaves_per_table, 1) * SHIDX_USUAL_ENTRIES;
-}
 
 #define ST_SORT sort_balls
 #define ST_ELEMENT_TYPE SimhashBall
@@ -436,17 +311,16 @@ shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys)
 }
 
 /*
- * What it takes to find what meets a condition.
+ * The terms of a condition, for the plan.
  */
-static void
-cost_of_condition(const ShIdxQuery *query, const ShIdxBalls *balls,
-				  double leaves_per_table, ShIdxCost *cost)
+static List *
+terms_of_condition(const ShIdxQuery *query, const ShIdxBalls *balls)
 {
+	int			nparts = query->geometry->nparts;
 	List	   *terms = NIL;
 
 	for (int i = 0; i < balls->count; i++)
 	{
-		int			nparts = query->geometry->nparts;
 		const SimhashBall *ball = &balls->list[(Size) i * nparts];
 		int			tables = 0;
 
@@ -456,29 +330,7 @@ cost_of_condition(const ShIdxQuery *query, const ShIdxBalls *balls,
 			tables = nparts + 1;
 		terms = shidx_add_term(terms, tables, Min(ball->radius, query->geometry->width), 1);
 	}
-	shidx_cost_of_terms(terms, query->geometry, leaves_per_table, query->groups.total, cost);
-	list_free_deep(terms);
-}
-
-/*
- * Choose the condition that costs least, and say what it costs.
- */
-static void
-choose_condition(ShIdxQuery *query, double leaves_per_table)
-{
-	query->chosen = -1;
-	for (int i = 0; i < query->nconditions; i++)
-	{
-		ShIdxCost	cost;
-
-		cost_of_condition(query, &query->conditions[i], leaves_per_table, &cost);
-		if (i == 0 || shidx_cost_in_pages(&cost, leaves_per_table) <
-			shidx_cost_in_pages(&query->cost, leaves_per_table))
-		{
-			query->cost = cost;
-			query->chosen = i;
-		}
-	}
+	return terms;
 }
 
 /*
@@ -554,17 +406,20 @@ shidx_choose(ShIdxQuery *query, double leaves_per_table, bool wants_cost)
 
 	query->chosen = query->nconditions - 1;
 	if (query->nconditions > 1 || wants_cost)
-		choose_condition(query, leaves_per_table);
+	{
+		List	   *conditions = NIL;
+
+		for (int i = 0; i < query->nconditions; i++)
+			conditions = lappend(conditions, terms_of_condition(query, &query->conditions[i]));
+		query->chosen = shidx_plan_cheapest(conditions, query->geometry, leaves_per_table,
+											query->groups.total, &query->cost);
+	}
 	if (query->chosen < 0)
 	{
 		memset(query->parts, 0, query->geometry->nparts * sizeof(ShIdxBalls));
 		query->parts[0] = (ShIdxBalls)
 		{
 			.count = 1,.list = &everything
-		};
-		query->cost = (ShIdxCost)
-		{
-			.balls = 1,.ranges = 1,.pages = Max(leaves_per_table, 1)
 		};
 		query->nsearched = 1;
 	}

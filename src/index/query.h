@@ -11,11 +11,11 @@
 #define SIMHASH_INDEX_QUERY_H
 
 #include "access/skey.h"
-#include "nodes/pg_list.h"
 #include "utils/rel.h"
 
 #include "bits/probe.h"
 #include "index/class.h"
+#include "index/plan.h"
 #include "type/simhash.h"
 
 /*
@@ -37,24 +37,6 @@ extern const ShIdxGroups shidx_only_group;
 extern int	shidx_key_arguments(ScanKey key, Datum **arguments);
 extern void shidx_read_group_keys(ShIdxGroups *groups, Relation index,
 								  ScanKey keys, int nkeys);
-
-/* so many balls of one radius, in a list of what a condition has */
-typedef struct ShIdxTerm
-{
-	int			tables;			/* that have the bands; 0 if there are none */
-	int			radius;
-	double		balls;
-} ShIdxTerm;
-
-/* what it takes to find everything that lies in some balls */
-typedef struct ShIdxCost
-{
-	double		balls;			/* read one after the other */
-	double		ranges;
-	double		pages;
-	double		share;			/* of random fingerprints, how many have a
-								 * part that is near; 0 if all of it is known */
-} ShIdxCost;
 
 /*
  * Balls of fingerprints of one part, sorted by center; all centers differ.  Or a
@@ -103,10 +85,6 @@ extern void shidx_query_begin(ShIdxQuery *query, Relation index);
 extern void shidx_check_key(ShIdxQuery *query, ScanKey key);
 extern void shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys);
 extern void shidx_choose(ShIdxQuery *query, double leaves_per_table, bool wants_cost);
-extern List *shidx_add_term(List *terms, int tables, int radius, double balls);
-extern void shidx_cost_of_terms(const List *terms, const ShIdxGeometry *geometry,
-								double leaves_per_table, double groups, ShIdxCost *cost);
-extern double shidx_cost_in_pages(const ShIdxCost *cost, double leaves_per_table);
 extern int	shidx_find_reach(const ShIdxQuery *query, ShFingerprint center, bool *all);
 
 #endif							/* SIMHASH_INDEX_QUERY_H */

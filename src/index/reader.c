@@ -172,27 +172,17 @@ start_named(ShIdxReader *reader)
 }
 
 /*
- * Start to read what lies in a ball of fingerprints of one part.
+ * Start to read the entries within a ball that a ring meets, as shidx_ball_start_ring does.
  */
-void
-shidx_start_within(ShIdxReader *reader, SimhashBall ball)
+bool
+shidx_start_ring(ShIdxReader *reader, SimhashBall ball, int inner, int radius)
 {
 	start_named(reader);
-	shidx_ball_start(&reader->ballscan, ball);
+	return shidx_ball_start_ring(&reader->ballscan, ball, inner, radius);
 }
 
 /*
- * The same for what the last planned ring finds of a ball.
- */
-void
-shidx_start_ring(ShIdxReader *reader, SimhashBall ball)
-{
-	start_named(reader);
-	shidx_ball_start_ring(&reader->ballscan, ball);
-}
-
-/*
- * The same, by reading one table from end to end.
+ * Start to read the entries within a ball by reading one table from end to end.
  */
 void
 shidx_start_table(ShIdxReader *reader, SimhashBall ball)

@@ -82,11 +82,9 @@ typedef struct ShIdxBallScan
 extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, const ShIdxGeometry *geometry);
 extern void shidx_ball_set_groups(ShIdxBallScan *scan, ShIdxGroups *groups);
 extern double shidx_ball_leaves(const ShIdxBallScan *scan);
-extern void shidx_ball_plan(ShIdxBallScan *scan, int radius);
 extern void shidx_ball_look_ahead(ShIdxBallScan *scan, const ShIdxBalls *parts);
 extern void shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball);
-extern bool shidx_ball_plan_ring(ShIdxBallScan *scan, int inner, int radius);
-extern void shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball);
+extern bool shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball, int inner, int radius);
 extern void shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball);
 extern bool shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches);
 extern void shidx_ball_mark_dead(ShIdxBallScan *scan, const ShIdxMatches *matches,
@@ -132,8 +130,7 @@ extern void shidx_reader_begin(ShIdxReader *reader, const ShIdxQuery *query);
 extern void shidx_reader_release(ShIdxReader *reader);
 extern void shidx_count_search(ShIdxReader *reader);
 extern void shidx_start_query(ShIdxReader *reader, bool distinct);
-extern void shidx_start_within(ShIdxReader *reader, SimhashBall ball);
-extern void shidx_start_ring(ShIdxReader *reader, SimhashBall ball);
+extern bool shidx_start_ring(ShIdxReader *reader, SimhashBall ball, int inner, int radius);
 extern void shidx_start_table(ShIdxReader *reader, SimhashBall ball);
 extern void shidx_start_nulls(ShIdxReader *reader);
 extern bool shidx_next_matches(ShIdxReader *reader);
@@ -162,22 +159,11 @@ shidx_match_is_dead(ShIdxReader *reader)
 		reader->dead[reader->ndead++] = reader->next - 1;
 }
 
-/*
- * So many ORDER BY keys can a scan have: candidates beyond work_mem are sorted by four
- * distances, of a byte each.
- */
-#define SHIDX_MAX_ORDERBYS	((int) sizeof(uint32))
-
 /* what nearest.c keeps of an ordered scan */
 typedef struct ShIdxOrdered ShIdxOrdered;
 
-extern bool shidx_ordered_by_condition(double pages, double leaves_per_table);
-extern double shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
-								  double *first_ranges, double *first_pages);
-
 extern ShIdxOrdered *shidx_ordered_begin(ShIdxReader *reader);
-extern bool shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys,
-								bool *exact);
+extern bool shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderby, bool *exact);
 extern bool shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, ShFingerprint *fp,
 							   ItemPointer tid);
 extern void shidx_ordered_release(ShIdxOrdered *ordered);

@@ -83,15 +83,15 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	if (norderbys > 0)
 	{
 		/* shidx_costestimate has left no order by anything else */
-		if (so->query.fingerprinter.kind != SHIDX_NARROW || norderbys > SHIDX_MAX_ORDERBYS)
+		if (so->query.fingerprinter.kind != SHIDX_NARROW || norderbys > 1)
 			elog(ERROR, "index \"%s\" has no order by distance", RelationGetRelationName(index));
 		so->ordered = shidx_ordered_begin(&so->reader);
 
 		/* the order is exact, so nobody asks for the distances */
 		scan->xs_recheckorderby = false;
-		scan->xs_orderbyvals = palloc0(norderbys * sizeof(Datum));
-		scan->xs_orderbynulls = palloc(norderbys * sizeof(bool));
-		memset(scan->xs_orderbynulls, true, norderbys * sizeof(bool));
+		scan->xs_orderbyvals = palloc0(sizeof(Datum));
+		scan->xs_orderbynulls = palloc(sizeof(bool));
+		*scan->xs_orderbynulls = true;
 	}
 	MemoryContextSwitchTo(old);
 	return scan;
@@ -182,8 +182,7 @@ begin_reading(IndexScanDesc scan, bool distinct)
 		return;
 	}
 	shidx_choose(&so->query, ballscan->leaves_per_table, so->ordered != NULL);
-	if (so->ordered != NULL &&
-		shidx_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys, &exact))
+	if (so->ordered != NULL && shidx_ordered_start(so->ordered, scan->orderByData, &exact))
 	{
 		so->inexact |= !exact;
 		so->step = SCAN_ORDERED;

@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "access/xlog.h"
-#include "common/pg_prng.h"
 
 #include "compat.h"
 #include "index/leaf.h"
@@ -25,16 +24,6 @@
 
 /* give up after this many root changes in a row */
 #define MAX_ROOT_CHANGES	64
-
-/* of so many counts of a group's leaves, one reads the pages even if the map knows */
-#define RECOUNT_INTERVAL	16
-
-/* groups are counted on so many inner pages, and again when a table has grown by this factor */
-#define COUNTED_PAGES		16
-#define RECOUNT_GROWTH		1.125
-
-/* a table with fewer leaves is read instead */
-#define MIN_COUNTED_LEAVES	32
 
 /*
  * Lock a page that has been reached in the tree and on the level where it should be.
@@ -348,162 +337,4 @@ shidx_pin_entry(Relation index, ShIdxKey key, Snapshot snapshot, Buffer *pin)
 	else
 		ReleaseBuffer(buffer);
 	return found;
-}
-
-/* what one inner page tells about the pages below it */
-typedef struct Count
-{
-	int			between;		/* start within the range of keys */
-	int			all;
-	bool		end;			/* the range does not continue to the right */
-} Count;
-
-/*
- * Count the downlinks with low < key <= high on the page of the first tree and of a level
- * that holds the key "at".
- */
-static Count
-count_downlinks(Relation index, int level, ShIdxKey at, ShIdxKey low, ShIdxKey high)
-{
-	Buffer		buffer = shidx_search(index, 0, level, at, BUFFER_LOCK_SHARE);
-	Page		page = BufferGetPage(buffer);
-	Count		count = {0};
-
-	count.all = shidx_page_count(page);
-	count.end = shidx_key_less(high, shidx_page_high(page));
-	for (int i = 0; i < count.all; i++)
-	{
-		ShIdxKey	key = shidx_inner_key(page, i);
-
-		count.between += shidx_key_less(low, key) && !shidx_key_less(high, key);
-	}
-	UnlockReleaseBuffer(buffer);
-	return count;
-}
-
-/*
- * About how many pages of the first tree, on a level below its root, start at keys with
- * low < key <= high.
- */
-static double
-count_starts(Relation index, int level, int root_level, ShIdxKey low, ShIdxKey high)
-{
-	Count		first = count_downlinks(index, level + 1, low, low, high);
-	Count		last;
-	double		pages_between = 0;
-
-	if (first.end)
-		return first.between;
-	last = count_downlinks(index, level + 1, high, low, high);
-	if (level + 1 < root_level)
-		pages_between = count_starts(index, level + 1, root_level, low, high) - 1;
-	return first.between + last.between +
-		Max(pages_between, 0) * (first.all + last.all) / 2;
-}
-
-/*
- * Estimate how many leaves the first tree, as any other, has for a group: at least 1, though other
- * groups may share it.  The downlinks of the group are counted on the inner pages
- * at its two ends; those between these are assumed to have as many.
- *
- * Each start of a scan asks, so where the map has these pages, its copies are asked,
- * which lack leaves of splits that no search of this backend has met.  A scan that plans
- * by too small a number reads a large group leaf by leaf.  So now and then, at random, as
- * scans may ask for the same groups in turn, the pages are read all the same; if they have
- * many more leaves, the copies of the index are forgotten.
- *
- * Reads one or two inner pages of each level, each from the root, and locks as
- * shidx_search does; holds no lock or pin on return.
- */
-double
-shidx_count_leaves(Relation index, uint32 group)
-{
-	ShIdxKey	low = shidx_make_key(group, 0, 0);
-	ShIdxKey	high = shidx_make_key(group, PG_UINT64_MAX, SHIDX_MAX_TID - 1);
-	ShIdxRoot	root = shidx_get_cache(index)->trees[0].root;
-	double		known;
-	double		counted;
-
-	if (root.level == 0)
-		return 1;
-	known = shidx_map_count(index, root, low, high);
-	if (known >= 0 && pg_prng_uint32(&pg_global_prng_state) % RECOUNT_INTERVAL != 0)
-		return 1 + known;
-	counted = count_starts(index, 0, root.level, low, high);
-	if (known >= 0 && counted > 2 * known + 1)
-		shidx_map_forget(index);
-	return 1 + counted;
-}
-
-/*
- * Count the leaves below one of the inner pages above the leaves of the first tree, and those
- * of them that are among the last two of a group.  The page lies at a fraction of the width
- * of the tree; both counts are multiplied by the number of pages for which it stands, which
- * is returned.
- *
- * Reads an inner page of each level, each from the root, and locks as shidx_search does.
- */
-static double
-sample_leaves(Relation index, int root_level, double at, double *leaves, double *last_two)
-{
-	ShIdxSortedEntry *entries = palloc(SHIDX_MAX_ENTRIES * sizeof(ShIdxSortedEntry));
-	ShIdxKey	key = SHIDX_LOWEST_KEY;
-	double		weight = 1;
-	int			count = 0;
-
-	for (int level = root_level; level > 0; level--)
-	{
-		Buffer		buffer = shidx_search(index, 0, level, key, BUFFER_LOCK_SHARE);
-		int			child;
-
-		count = shidx_sort_entries(BufferGetPage(buffer), entries);
-		entries[count].key = shidx_page_high(BufferGetPage(buffer));
-		UnlockReleaseBuffer(buffer);
-		if (level == 1)
-			break;
-		child = Min((int) (at * count), count - 1);
-		at = at * count - child;
-		key = entries[child].key;
-		weight *= count;
-	}
-	*leaves += weight * count;
-	for (int i = 0; i < count; i++)
-		*last_two += weight * (entries[i].key.group != entries[Min(i + 2, count)].key.group);
-	pfree(entries);
-	return weight;
-}
-
-/*
- * Estimate how many groups there are for a scan that goes from group to group of a table with
- * this many leaves, of the first tree or any other.  It meets the groups in the low fences
- * of leaves, and reads at least two leaves of each, unless it has only one.  So groups of
- * one leaf count half, and those that share one do not count.
- *
- * They are counted on a few inner pages that are spread over the tree, both ends included:
- * many small groups may be beside a large one.  The result is remembered until the table
- * has grown, or the index is invalidated.  Where counting would not pay, there is one
- * group for each leaf.
- */
-double
-shidx_count_groups(Relation index, double leaves)
-{
-	ShIdxCache *cache = shidx_get_cache(index);
-	int			root_level = cache->trees[0].root.level;
-
-	if (leaves < MIN_COUNTED_LEAVES || root_level == 0)
-		return leaves;
-	if (leaves > cache->counted_leaves * RECOUNT_GROWTH)
-	{
-		double		counted = 0;
-		double		last_two = 0;
-		double		pages = 1;
-
-		for (int i = 0; i < Min(pages, COUNTED_PAGES); i++)
-			pages = sample_leaves(index, root_level, i / Max(Min(pages, COUNTED_PAGES) - 1, 1),
-								  &counted, &last_two);
-		cache = shidx_get_cache(index);
-		cache->groups_per_leaf = last_two / 2 / counted;
-		cache->counted_leaves = leaves;
-	}
-	return Max(cache->groups_per_leaf * leaves, 1);
 }

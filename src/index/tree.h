@@ -123,8 +123,6 @@ extern Buffer shidx_search_at(Relation index, int tree, ShIdxKey key, ShIdxPlace
 extern bool shidx_has_entry(Relation index, int tree, ShIdxKey key, bool *dead);
 extern bool shidx_pin_entry(Relation index, ShIdxKey key,
 							Snapshot snapshot, Buffer *pin);
-extern double shidx_count_leaves(Relation index, uint32 group);
-extern double shidx_count_groups(Relation index, double leaves);
 
 /* a walk over the pages of a level, from left to right */
 typedef struct ShIdxWalk

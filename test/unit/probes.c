@@ -68,18 +68,21 @@ balls_are_right(const ShBitsScheme *scheme, double leaves, double groups)
 static bool
 rings_are_right(const ShBitsScheme *scheme, double leaves, int *nrings)
 {
-	int			first = scheme->distance + 1;
-	int			last = scheme->distance;
+	int			first = scheme->distance;
+	int			last = first - 1;
 
 	while (last < MAX_RADIUS &&
 		   shbits_plan_ring(scheme, last < first ? -1 : last, last + 1, leaves, &rings[last + 1]))
 	{
 		const ShBitsProbePlan *ring = &rings[++last];
 		ShBitsProbePlan ball;
+		ShBitsProbePlan nothing;
 
 		/* what is nothing new takes nothing, and a ring no more than its ball */
 		shbits_plan_probes(scheme, last, leaves, 0, &ball);
-		if (ring->nprobes != ball.nprobes || ring->pages < 0 || ring->ranges < 0 ||
+		if (!shbits_plan_ring(scheme, last, last, leaves, &nothing) ||
+			nothing.pages != 0 || nothing.ranges != 0 ||
+			ring->nprobes != ball.nprobes || ring->pages < 0 || ring->ranges < 0 ||
 			ring->pages > ball.pages * 1.000001 || ring->ranges > ball.ranges)
 			return false;
 		(*nrings)++;
