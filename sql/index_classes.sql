@@ -111,8 +111,8 @@ CREATE INDEX t_s ON t USING simhash (s late_s);
 ALTER OPERATOR FAMILY late_s USING simhash ADD OPERATOR 4 <~-~> (simhash, simhash) FOR ORDER BY integer_ops,
 	OPERATOR 3 <@@ (simhash, bigint);
 SELECT use_only('indexscan') \gset
-SELECT plan('SELECT id FROM t ORDER BY s <~~> 1, s <~~> 6 LIMIT 3');
-SELECT * FROM rows_of($$SELECT id FROM t ORDER BY s <~~> 1, s <~~> 6 LIMIT 3$$,
+SELECT plan('SELECT s FROM t ORDER BY s <~~> 1, s <~~> 6 LIMIT 3');
+SELECT * FROM rows_of($$SELECT s FROM t ORDER BY s <~~> 1, s <~~> 6 LIMIT 3$$,
 	$$SELECT s <~-~> 1 AS nearness FROM t ORDER BY s <~-~> 1 LIMIT 3$$,
 	$$SELECT s <~~> 1 AS distance, s <~-~> 6 AS nearness FROM t ORDER BY s <~~> 1, s <~-~> 6 LIMIT 4$$,
 	$$SELECT * FROM attempt('SELECT id FROM t WHERE s <@@ 1::bigint')$$);

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "bits/distance.h"
-#include "bits/hamming_ball.h"
+#include "bits/probe.h"
 
 /*
  * Find the smallest value >= from whose first nbits bits differ from those of

@@ -10,7 +10,6 @@
 
 #include <math.h>
 
-#include "bits/hamming_ball.h"
 #include "bits/probe.h"
 
 /*

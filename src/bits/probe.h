@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * probe.h
- *	  Which parts of which tables hold all fingerprints within a radius, of 64 bits
- *	  or wide ones.
+ *	  Hamming balls: their fingerprints in ascending order, their sizes, and which parts of
+ *	  which tables hold them, of 64 bits or of wide fingerprints.
+ *
+ * What this declares is defined in hamming_ball.c and probe.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,6 +52,13 @@ typedef struct ShBitsAllotment
 	double		share;			/* of random fingerprints, how many are met */
 } ShBitsAllotment;
 
+/* hamming_ball.c */
+extern bool shbits_next_in_ball(ShPermuted center, int radius, int nbits,
+								ShPermuted from, ShPermuted *next);
+extern double shbits_ball_size(double nbits, int radius);
+extern double shbits_ball_share(int nbits, int radius);
+
+/* probe.c */
 extern void shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_table,
 							   double groups, ShBitsProbePlan *plan);
 extern bool shbits_plan_ring(const ShBitsScheme *scheme, int inner, int radius,

@@ -24,18 +24,12 @@
 #include "storage/predicate.h"
 
 #include "bits/distance.h"
-#include "bits/hamming_ball.h"
+#include "bits/probe.h"
 #include "compat.h"
 #include "index/leaf.h"
 #include "index/plan.h"
-#include "index/reader.h"
+#include "index/matches.h"
 #include "index/tree.h"
-
-/*
- * the leaves of this many groups are counted; the others are assumed to be
- * alike
- */
-#define MAX_COUNTED		32
 
 /*
  * About how many leaves a table has.
@@ -65,47 +59,21 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, const ShIdxGeometry *geome
 }
 
 /*
- * Set the groups to read from now on; the list must live as long as it is in
- * use.  If the index has groups, this counts their leaves (shidx_count_leaves) or, if
- * none can be left out, the groups.
+ * Set the groups to read from now on; the list must live as long as it is in use.  If the
+ * index has groups, this counts their leaves or, if none can be left out, the groups.
  */
 void
 shidx_ball_set_groups(ShIdxBallScan *scan, ShIdxGroups *groups)
 {
-	int			counted = Min(groups->count, MAX_COUNTED);
-	double		leaves = 0;
-	double		table;
+	double		leaves;
 
 	if (!shidx_is_grouped(scan->index))
 		return;
-	table = leaves_of_table(scan);
-	if (groups->all)
-		groups->total = shidx_count_groups(scan->index, table);
-	if (groups->total != scan->groups.total)
+	leaves = shidx_plan_groups(scan->index, groups, leaves_of_table(scan));
+	if (leaves != scan->leaves_per_table || groups->total != scan->groups.total)
 		scan->plan_radius = -1;
 	scan->groups = *groups;
-	if (groups->all)
-		leaves = table;
-	else if (groups->count > 0)
-	{
-		for (int i = 0; i < counted; i++)
-		{
-			int			place = (int) ((int64) i * groups->count / counted);
-
-			leaves += shidx_count_leaves(scan->index, groups->list[place]);
-		}
-
-		/*
-		 * small groups share leaves, so there cannot be more than the table
-		 * has
-		 */
-		leaves = Min(leaves / counted, Max(table / groups->count, 1));
-	}
-	if (leaves != scan->leaves_per_table)
-	{
-		scan->leaves_per_table = leaves;
-		scan->plan_radius = -1;
-	}
+	scan->leaves_per_table = leaves;
 }
 
 /*
@@ -449,10 +417,10 @@ read_page(ShIdxBallScan *scan, int tree, ShIdxKey key, bool right)
 			ShIdxAim   *aim = &scan->aims[scan->aim++];
 
 			if (likely(shidx_key_equal(aim->key, key)))
-				return shidx_search_at(scan->index, tree, key, &aim->place, BUFFER_LOCK_SHARE);
+				return shidx_leaf(scan->index, tree, key, &aim->place, BUFFER_LOCK_SHARE);
 		}
 	}
-	return shidx_search(scan->index, tree, 0, key, BUFFER_LOCK_SHARE);
+	return shidx_leaf(scan->index, tree, key, NULL, BUFFER_LOCK_SHARE);
 }
 
 /*

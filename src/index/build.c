@@ -43,11 +43,12 @@
 
 #include "compat.h"
 #include "index/build.h"
+#include "index/cache.h"
 #include "index/class.h"
+#include "index/group.h"
 #include "index/leaf.h"
 #include "index/page.h"
 #include "index/sort.h"
-#include "index/tree.h"
 
 typedef struct Collector
 {

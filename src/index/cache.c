@@ -21,15 +21,10 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "index/cache.h"
 #include "index/page.h"
-#include "index/tree.h"
 #include "type/simhash.h"
 #include "type/wide.h"
-
-/*
- * every so many reads, look a known buffer up anyway, to bump its usage count
- */
-#define LOOKUP_INTERVAL		16
 
 /* has the operator class of the last column of an index a support function? */
 static bool
@@ -234,59 +229,4 @@ shidx_get_geometry(Relation index)
 	*geometry = shidx_get_cache(index)->geometry;
 	geometry->scheme = shidx_get_scheme(index);
 	return geometry;
-}
-
-/*
- * The root of a tree, which is the last resort of a search.
- */
-ShIdxPlace
-shidx_place_of_root(Relation index, int tree)
-{
-	const ShIdxTreeCache *cached = &shidx_get_cache(index)->trees[tree];
-
-	return shidx_make_place(cached->root.block, cached->root.level, cached->buffer);
-}
-
-/*
- * Where to begin a search for the leaf of a key: at the leaf itself, if this
- * backend remembers its place, otherwise at the lowest page on the way down
- * that it remembers.
- */
-ShIdxPlace
-shidx_locate(Relation index, int tree, ShIdxKey key)
-{
-	ShIdxPlace	place = shidx_place_of_root(index, tree);
-
-	while (place.level > 0 && shidx_map_child(index, tree, key, &place))
-		;
-	return place;
-}
-
-/*
- * Pin the page of a place.  Mostly it is still in the buffer where it was last
- * seen, and need not be looked up.
- *
- * Every now and then it is looked up anyway, since only that tells the buffer
- * manager that the page is in use and worth keeping.
- */
-Buffer
-shidx_read_place(Relation index, const ShIdxPlace *place)
-{
-	ShIdxCache *cache = shidx_get_cache(index);
-
-	/*
-	 * A temporary index may have the file number of a permanent one, whose
-	 * copies it then meets (map.c).  A shared buffer has no page of it,
-	 * though the tag matches.
-	 */
-	if (place->buffer > 0 && !RelationUsesLocalBuffers(index) &&
-		++cache->recent_reads % LOOKUP_INTERVAL != 0 &&
-		ReadRecentBuffer(shcompat_locator(index), MAIN_FORKNUM, place->block, place->buffer))
-	{
-		/* as ReadBuffer does, for pg_statio_all_indexes */
-		pgstat_count_buffer_read(index);
-		pgstat_count_buffer_hit(index);
-		return place->buffer;
-	}
-	return ReadBuffer(index, place->block);
 }

@@ -31,8 +31,9 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "index/cache.h"
 #include "index/class.h"
-#include "index/tree.h"
+#include "index/group.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 

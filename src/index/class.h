@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * class.h
- *	  What the operator classes of an index make of its columns: groups of those
+ *	  What the operator classes of an index make of its columns: the group of those
  *	  before the fingerprint, and the fingerprint of the last one.
+ *
+ * What this declares is defined in class.c and validate.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,12 +19,6 @@
 #include "compat.h"
 #include "index/page.h"
 #include "type/simhash.h"
-
-/* support function of columns before the fingerprint: an extended hash function */
-#define SHIDX_HASH_PROC		1
-
-/* the hash of a null */
-#define SHIDX_NULL_HASH		UINT64CONST(0x6E756C6C)
 
 /* what the values of the last column are */
 typedef enum ShIdxKind
@@ -52,18 +48,6 @@ typedef struct ShIdxMeaning
 	int			radius;			/* or SHIDX_UNKNOWN_RADIUS */
 	int			bands;			/* of SHIDX_ASK_BAND */
 } ShIdxMeaning;
-
-/* the position of the fingerprint among the columns of an index, from 0: the last */
-static inline int
-shidx_fp_column(Relation index)
-{
-	return IndexRelationGetNumberOfKeyAttributes(index) - 1;
-}
-
-/* group.c */
-extern uint32 shidx_group_of_hashes(const uint64 *hashes, int columns);
-extern bool shidx_find_hash(Relation index, int column, Oid type, FmgrInfo *function);
-extern uint64 shidx_hash_value(Relation index, int column, FmgrInfo *function, Datum value);
 
 /* class.c: what the operator class says of fingerprints */
 extern bool shidx_is_64_bits(Oid type);

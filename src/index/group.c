@@ -30,8 +30,8 @@
 #include "utils/lsyscache.h"
 
 #include "compat.h"
-#include "index/class.h"
-#include "index/query.h"
+#include "index/group.h"
+#include "index/page.h"
 #include "index/sort.h"
 #include "type/simhash.h"
 

@@ -12,7 +12,9 @@
 #define SIMHASH_INDEX_INDEX_H
 
 #include "index/build.h"
+#include "index/cache.h"
 #include "index/class.h"
+#include "index/group.h"
 #include "index/leaf.h"
 #include "index/tree.h"
 

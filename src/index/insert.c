@@ -45,8 +45,8 @@ insert_batch(Relation index, int first, int count, const ShIdxKey *keys)
 
 	while (locked < count)
 	{
-		Buffer		leaf = shidx_search_at(index, first + locked, keys[locked],
-										   &aims[locked].place, BUFFER_LOCK_EXCLUSIVE);
+		Buffer		leaf = shidx_leaf(index, first + locked, keys[locked],
+									  &aims[locked].place, BUFFER_LOCK_EXCLUSIVE);
 
 		leaves[locked++] = leaf;
 		if (unlikely(!shidx_leaf_takes(BufferGetPage(leaf), keys[locked - 1])))

@@ -23,9 +23,9 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "index/cache.h"
 #include "index/leaf.h"
 #include "index/page.h"
-#include "index/tree.h"
 
 /* what all copies may take, in bytes: a third of a million leaves */
 #ifndef SHIDX_MAP_BYTES

@@ -42,7 +42,7 @@
 #include "index/leaf.h"
 #include "index/page.h"
 #include "index/plan.h"
-#include "index/reader.h"
+#include "index/matches.h"
 
 /* the first capacity of the array of candidates */
 #define FIRST_CAPACITY	256

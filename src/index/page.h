@@ -181,6 +181,13 @@ shidx_table_of_tree(const ShIdxGeometry *geometry, int tree)
 #define SHIDX_MAX_ENTRIES \
 	SHIDX_LEAF_CAPACITY_OF(SHIDX_MIN_KEY_WIDTH, SHIDX_MIN_ROW_WIDTH)
 
+/* the position of the fingerprint among the columns of an index, from 0: the last */
+static inline int
+shidx_fp_column(Relation index)
+{
+	return IndexRelationGetNumberOfKeyAttributes(index) - 1;
+}
+
 /* do the entries of an index have groups? */
 static inline bool
 shidx_is_grouped(Relation index)

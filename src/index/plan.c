@@ -14,7 +14,6 @@
 
 #include "common/pg_prng.h"
 
-#include "bits/hamming_ball.h"
 #include "bits/probe.h"
 #include "index/leaf.h"
 #include "index/plan.h"
@@ -29,6 +28,9 @@
 
 /* of so many counts of a group's leaves, one reads the pages even if the map knows */
 #define RECOUNT_INTERVAL	16
+
+/* the leaves of this many groups are counted; the others are assumed to be alike */
+#define MAX_COUNTED		32
 
 /* groups are counted on so many inner pages, and again when a table has grown by this factor */
 #define COUNTED_PAGES		16
@@ -358,8 +360,8 @@ count_starts(Relation index, int level, int root_level, ShIdxKey low, ShIdxKey h
  * Reads one or two inner pages of each level, each from the root, and locks as
  * shidx_search does; holds no lock or pin on return.
  */
-double
-shidx_count_leaves(Relation index, uint32 group)
+static double
+count_leaves(Relation index, uint32 group)
 {
 	ShIdxKey	low = shidx_make_key(group, 0, 0);
 	ShIdxKey	high = shidx_make_key(group, PG_UINT64_MAX, SHIDX_MAX_TID - 1);
@@ -449,4 +451,26 @@ shidx_count_groups(Relation index, double leaves)
 		cache->counted_leaves = leaves;
 	}
 	return Max(cache->groups_per_leaf * leaves, 1);
+}
+
+/*
+ * The leaves of a table by which a scan of groups is planned, of a table with this many: those
+ * of one of the groups, on average, or of all if none can be left out.  Sets groups->total.
+ */
+double
+shidx_plan_groups(Relation index, ShIdxGroups *groups, double table)
+{
+	int			counted = Min(groups->count, MAX_COUNTED);
+	double		leaves = 0;
+
+	if (groups->all)
+	{
+		groups->total = shidx_count_groups(index, table);
+		return table;
+	}
+	for (int i = 0; i < counted; i++)
+		leaves += count_leaves(index, groups->list[(int64) i * groups->count / counted]);
+
+	/* small groups share leaves, so there cannot be more than the table has */
+	return counted == 0 ? 0 : Min(leaves / counted, Max(table / groups->count, 1));
 }

@@ -12,6 +12,7 @@
 #include "utils/rel.h"
 
 #include "bits/scheme.h"
+#include "index/group.h"
 #include "index/page.h"
 
 /* balls of one radius, in a list of what a condition has */
@@ -47,7 +48,7 @@ extern bool shidx_plan_is_ring_worth(const ShBitsScheme *scheme, double leaves_p
 extern double shidx_plan_order(const ShBitsScheme *scheme, double leaves_per_table, ShIdxCost *first);
 
 /* groups */
-extern double shidx_count_leaves(Relation index, uint32 group);
 extern double shidx_count_groups(Relation index, double leaves);
+extern double shidx_plan_groups(Relation index, ShIdxGroups *groups, double table);
 
 #endif							/* SIMHASH_INDEX_PLAN_H */

@@ -18,10 +18,10 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "index/cache.h"
 #include "index/class.h"
 #include "index/leaf.h"
 #include "index/query.h"
-#include "index/tree.h"
 #include "type/wide.h"
 
 #define ST_SORT sort_balls

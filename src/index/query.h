@@ -3,8 +3,6 @@
  * query.h
  *	  What a scan looks for: groups, and conditions, which are lists of balls.
  *
- * What this declares is defined in group.c and query.c.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_INDEX_QUERY_H
@@ -15,28 +13,9 @@
 
 #include "bits/probe.h"
 #include "index/class.h"
+#include "index/group.h"
 #include "index/plan.h"
 #include "type/simhash.h"
-
-/*
- * More groups than this are not listed, and all are read: they would be more than a
- * few pages, and their number has no bound.
- */
-#define SHIDX_MAX_GROUPS	100000
-
-typedef struct ShIdxGroups
-{
-	bool		all;			/* no group can be left out */
-	double		total;			/* if so, about how many there are; otherwise 0 */
-	int			count;			/* otherwise how many; ascending */
-	const uint32 *list;
-} ShIdxGroups;
-
-/* group.c */
-extern const ShIdxGroups shidx_only_group;
-extern int	shidx_key_arguments(ScanKey key, Datum **arguments);
-extern void shidx_read_group_keys(ShIdxGroups *groups, Relation index,
-								  ScanKey keys, int nkeys);
 
 /*
  * Balls of fingerprints of one part, sorted by center; all centers differ.  Or a

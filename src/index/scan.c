@@ -23,8 +23,7 @@
 
 #include "compat.h"
 #include "index/handler.h"
-#include "index/reader.h"
-#include "index/tree.h"
+#include "index/matches.h"
 
 typedef enum ShIdxScanStep
 {
@@ -164,24 +163,17 @@ static void
 begin_reading(IndexScanDesc scan, bool distinct)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShIdxBallScan *ballscan = &so->reader.ballscan;
 	bool		exact;
 
 	so->checks_visible = scan->xs_want_itup && RecoveryInProgress();
-	ballscan->snapshot = scan->xs_snapshot;
-	so->reader.nsearches = shcompat_search_counter(scan);
-	ballscan->skip_dead = scan->ignore_killed_tuples;
-	shidx_ball_set_groups(ballscan, &so->query.groups);
-	ballscan->part = 0;
-	if (so->query.non_nulls || so->query.nulls)
-		shidx_count_search(&so->reader);
+	shidx_reader_prepare(&so->reader, scan->xs_snapshot, scan->ignore_killed_tuples,
+						 shcompat_search_counter(scan), so->ordered != NULL);
 	so->inexact = so->query.inexact;
 	if (!so->query.non_nulls)
 	{
 		start_nulls(scan);
 		return;
 	}
-	shidx_choose(&so->query, ballscan->leaves_per_table, so->ordered != NULL);
 	if (so->ordered != NULL && shidx_ordered_start(so->ordered, scan->orderByData, &exact))
 	{
 		so->inexact |= !exact;
@@ -328,7 +320,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 	 * the same TID: those with a non-MVCC snapshot, and index-only scans.
 	 */
 	keep_pin = scan->xs_want_itup || !IsMVCCSnapshot(scan->xs_snapshot);
-	so->reader.ballscan.keep_pin = keep_pin;
+	shidx_reader_keep_pins(&so->reader, keep_pin);
 
 	do
 	{

@@ -3,6 +3,8 @@
  * sort.h
  *	  Sorting entries, in memory and beyond, once for each table of a scheme.
  *
+ * What this declares is defined in buckets.c, radix.c and sort.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_INDEX_SORT_H

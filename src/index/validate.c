@@ -30,6 +30,7 @@
 #include "utils/typcache.h"
 
 #include "index/class.h"
+#include "index/group.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 

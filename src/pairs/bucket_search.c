@@ -26,7 +26,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-#include "bits/hamming_ball.h"
+#include "bits/probe.h"
 #include "compat.h"
 #include "index/sort.h"
 #include "pairs/bucket_search.h"

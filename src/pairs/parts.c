@@ -19,7 +19,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "bits/hamming_ball.h"
+#include "bits/probe.h"
 #include "pairs/parts.h"
 
 /*

@@ -1,12 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * catalog.h
- *	  The extension's own database objects, for planner support.
+ *	  The extension's own database objects, and the selectivity of its operators, for
+ *	  planner support.
+ *
+ * What this declares is defined in catalog.c and selectivity.c.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_PLANNER_CATALOG_H
 #define SIMHASH_PLANNER_CATALOG_H
+
+#include "nodes/pathnodes.h"
 
 /*
  * OIDs of the objects for one type of fingerprints, or of documents, which are
@@ -91,5 +96,10 @@ shplan_type_of_hamming(const ShPlanCatalog *catalog, Oid function)
 }
 
 extern bool shplan_catalog(Oid entry, ShPlanCatalog *catalog);
+
+/* selectivity.c */
+extern Selectivity shplan_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
+									  Oid operator, Oid funcid, List *args, int varRelid,
+									  JoinType jointype, SpecialJoinInfo *sjinfo);
 
 #endif							/* SIMHASH_PLANNER_CATALOG_H */

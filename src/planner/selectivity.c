@@ -43,10 +43,9 @@
 #include "utils/syscache.h"
 
 #include "bits/distance.h"
-#include "bits/hamming_ball.h"
+#include "bits/probe.h"
 #include "index/index.h"
 #include "planner/catalog.h"
-#include "planner/selectivity.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 

@@ -62,7 +62,6 @@
 #include "compat.h"
 #include "index/index.h"
 #include "planner/catalog.h"
-#include "planner/selectivity.h"
 
 PG_FUNCTION_INFO_V1(simhash_hamming_support);
 PG_FUNCTION_INFO_V1(simhash_distance_support);

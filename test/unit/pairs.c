@@ -12,7 +12,7 @@
 
 #include "common/pg_prng.h"
 
-#include "bits/hamming_ball.h"
+#include "bits/probe.h"
 #include "bits/distance.h"
 #include "miscadmin.h"
 #include "pairs/collector.h"

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * reader.h
+ * matches.h
  *	  Reading what a scan looks for, in any order or nearest first.
  *
- * What this declares is defined in balls.c, reader.c and nearest.c.
+ * What this declares is defined in balls.c, matches.c and nearest.c.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SIMHASH_INDEX_READER_H
-#define SIMHASH_INDEX_READER_H
+#ifndef SIMHASH_INDEX_MATCHES_H
+#define SIMHASH_INDEX_MATCHES_H
 
 #include "access/skey.h"
 #include "storage/itemptr.h"
@@ -95,7 +95,7 @@ extern bool shidx_ball_pin(ShIdxBallScan *scan, ShFingerprint fp, ItemPointerDat
 /* the reading of what a query looks for, in no particular order */
 typedef struct ShIdxReader
 {
-	const ShIdxQuery *query;
+	ShIdxQuery *query;
 	ShIdxBallScan ballscan;
 	uint64	   *nsearches;		/* counts searches for EXPLAIN; or NULL */
 
@@ -125,16 +125,26 @@ typedef struct ShIdxReader
 	uint16		dead[SHIDX_MAX_ENTRIES];
 } ShIdxReader;
 
-/* reader.c */
-extern void shidx_reader_begin(ShIdxReader *reader, const ShIdxQuery *query);
+/* matches.c */
+extern void shidx_reader_begin(ShIdxReader *reader, ShIdxQuery *query);
+extern void shidx_reader_prepare(ShIdxReader *reader, Snapshot snapshot, bool skip_dead,
+								 uint64 *nsearches, bool wants_cost);
 extern void shidx_reader_release(ShIdxReader *reader);
-extern void shidx_count_search(ShIdxReader *reader);
 extern void shidx_start_query(ShIdxReader *reader, bool distinct);
 extern bool shidx_start_ring(ShIdxReader *reader, SimhashBall ball, int inner, int radius);
 extern void shidx_start_table(ShIdxReader *reader, SimhashBall ball);
 extern void shidx_start_nulls(ShIdxReader *reader);
 extern bool shidx_next_matches(ShIdxReader *reader);
 extern bool shidx_pin_match(ShIdxReader *reader, int match);
+
+/*
+ * Shall the leaf of the last matches stay pinned?
+ */
+static inline void
+shidx_reader_keep_pins(ShIdxReader *reader, bool keep_pins)
+{
+	reader->ballscan.keep_pin = keep_pins;
+}
 
 /*
  * Move to the next match.  Returns its position in reader->matches, or -1
@@ -168,4 +178,4 @@ extern bool shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, ShFingerpri
 							   ItemPointer tid);
 extern void shidx_ordered_release(ShIdxOrdered *ordered);
 
-#endif							/* SIMHASH_INDEX_READER_H */
+#endif							/* SIMHASH_INDEX_MATCHES_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * reader.c
+ * matches.c
  *	  Reading what a query looks for, in no particular order.
  *
  * This reads the balls of the parts of the query, one after the other, or what the
@@ -26,8 +26,7 @@
 #include "pgstat.h"
 #include "utils/memutils.h"
 
-#include "index/reader.h"
-#include "index/tree.h"
+#include "index/matches.h"
 
 /* a row that has been returned */
 typedef struct ReturnedRow
@@ -57,7 +56,7 @@ typedef struct ReturnedRow
  * Allocates in the current memory context.
  */
 void
-shidx_reader_begin(ShIdxReader *reader, const ShIdxQuery *query)
+shidx_reader_begin(ShIdxReader *reader, ShIdxQuery *query)
 {
 	memset(reader, 0, offsetof(ShIdxReader, matches));
 	reader->query = query;
@@ -71,12 +70,35 @@ shidx_reader_begin(ShIdxReader *reader, const ShIdxQuery *query)
  * Count a search: a scan, or another element of an array in it.  How many tables
  * and pages it reads is the method's own affair.
  */
-void
-shidx_count_search(ShIdxReader *reader)
+static void
+count_search(ShIdxReader *reader)
 {
 	pgstat_count_index_scan(reader->ballscan.index);
 	if (reader->nsearches != NULL)
 		(*reader->nsearches)++;
+}
+
+/*
+ * Prepare to read what the query has read of the keys of a scan, and choose what to search
+ * for.  *nsearches counts searches, unless it is NULL.  wants_cost says that query->cost will
+ * be needed.
+ */
+void
+shidx_reader_prepare(ShIdxReader *reader, Snapshot snapshot, bool skip_dead, uint64 *nsearches,
+					 bool wants_cost)
+{
+	ShIdxQuery *query = reader->query;
+	ShIdxBallScan *scan = &reader->ballscan;
+
+	scan->snapshot = snapshot;
+	scan->skip_dead = skip_dead;
+	scan->part = 0;
+	shidx_ball_set_groups(scan, &query->groups);
+	reader->nsearches = nsearches;
+	if (query->non_nulls || query->nulls)
+		count_search(reader);
+	if (query->non_nulls)
+		shidx_choose(query, scan->leaves_per_table, wants_cost);
 }
 
 /*
@@ -215,7 +237,7 @@ start_next_ball(ShIdxReader *reader)
 	{
 		/* the elements of an array are counted with the first part */
 		if (reader->first_part)
-			shidx_count_search(reader);
+			count_search(reader);
 		shidx_ball_start(&reader->ballscan, reader->balls->list[reader->ball]);
 		return true;
 	}
