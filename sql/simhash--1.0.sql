@@ -1101,6 +1101,16 @@ AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_matches_in_texts(regclass, text[], float8) IS
 	'all pairs of a text of the array and a row that is as similar, by default as the operator of the class says; each distinct text once';
 
+-- a threshold for such a search, before it
+CREATE FUNCTION simhash_advise(
+	index regclass, sample integer DEFAULT 10000,
+	OUT similarity float8, OUT distance integer, OUT sampled bigint, OUT with_near_duplicate float8,
+	OUT removed_at_most float8, OUT largest_group bigint, OUT candidates float8, OUT at_least boolean
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10;
+COMMENT ON FUNCTION simhash_advise(regclass, integer) IS
+	'for each similarity or distance that the index serves, by a sample of rows: the share that have near-duplicates, the share that would be removed at most, the largest group seen, and the rows that a lookup compares; with at_least, some lookup has stopped after 1,000 matches';
+
 --
 -- 15. Searches of arrays
 --

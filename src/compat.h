@@ -119,10 +119,26 @@ shcompat_make_am_routine(void)
 #define shcompat_index_fetch_begin(relation)	table_index_fetch_begin((relation), SO_NONE)
 #define shcompat_beginscan_parallel(relation, scan) \
 	table_beginscan_parallel((relation), (scan), SO_NONE)
+#define shcompat_beginscan_tidrange(relation, snapshot, first, last) \
+	table_beginscan_tidrange((relation), (snapshot), (first), (last), SO_NONE)
 #else
 #define shcompat_index_fetch_begin(relation)	table_index_fetch_begin(relation)
 #define shcompat_beginscan_parallel(relation, scan) \
 	table_beginscan_parallel((relation), (scan))
+#define shcompat_beginscan_tidrange(relation, snapshot, first, last) \
+	table_beginscan_tidrange((relation), (snapshot), (first), (last))
+#endif
+
+/* and those of an index, which got counters in 18 */
+#if PG_VERSION_NUM >= 190000
+#define shcompat_index_beginscan(relation, index, snapshot, nkeys) \
+	index_beginscan((relation), (index), (snapshot), NULL, (nkeys), 0, SO_NONE)
+#elif PG_VERSION_NUM >= 180000
+#define shcompat_index_beginscan(relation, index, snapshot, nkeys) \
+	index_beginscan((relation), (index), (snapshot), NULL, (nkeys), 0)
+#else
+#define shcompat_index_beginscan(relation, index, snapshot, nkeys) \
+	index_beginscan((relation), (index), (snapshot), (nkeys), 0)
 #endif
 
 /*

@@ -217,7 +217,8 @@ static const char *const command_names[] = {
 	[SHDUP_FIND_DUPLICATES] = "simhash_find_duplicates",
 	[SHDUP_COMPONENTS] = "simhash_components",
 	[SHDUP_FIND_MATCHES] = "simhash_find_matches",
-	[SHDUP_INDEX_CHECK] = "simhash_index_check"
+	[SHDUP_INDEX_CHECK] = "simhash_index_check",
+	[SHDUP_ADVISE] = "simhash_advise"
 };
 
 static const char *const phase_names[] = {

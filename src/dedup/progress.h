@@ -17,7 +17,10 @@ typedef enum ShDupCommand
 	SHDUP_FIND_DUPLICATES,
 	SHDUP_COMPONENTS,
 	SHDUP_FIND_MATCHES,
-	SHDUP_INDEX_CHECK
+	SHDUP_INDEX_CHECK,
+
+	/* new ones at the end, as another process may have an earlier library */
+	SHDUP_ADVISE
 } ShDupCommand;
 
 typedef enum ShDupPhase
