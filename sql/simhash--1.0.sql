@@ -147,6 +147,12 @@ COMMENT ON CAST (bit AS simhash) IS 'bit for bit, first bit most significant';
 CREATE CAST (simhash AS bit) WITH FUNCTION simhash_to_bit(simhash) AS ASSIGNMENT;
 COMMENT ON CAST (simhash AS bit) IS 'bit for bit, most significant bit first';
 
+CREATE CAST (bit varying AS simhash) WITH FUNCTION simhash_from_bit(bit) AS ASSIGNMENT;
+COMMENT ON CAST (bit varying AS simhash) IS 'bit for bit, first bit most significant';
+
+CREATE CAST (simhash AS bit varying) WITH FUNCTION simhash_to_bit(simhash) AS ASSIGNMENT;
+COMMENT ON CAST (simhash AS bit varying) IS 'bit for bit, most significant bit first';
+
 -- Not even on assignment: a document would be stored where its fingerprint belongs, if
 -- it had 8 bytes.
 CREATE CAST (bytea AS simhash) WITH FUNCTION simhash_from_bytea(bytea);
@@ -930,15 +936,10 @@ AS 'MODULE_PATHNAME', 'simhash_minhash_array' LANGUAGE C IMMUTABLE STRICT PARALL
 COMMENT ON FUNCTION simhash_minhash(bigint[]) IS
 	'MinHash fingerprint of a set of features given by their hashes; null if there are none';
 
-CREATE FUNCTION simhash_minhash_jaccard(distance integer, bits integer DEFAULT 64) RETURNS float8
+CREATE FUNCTION simhash_minhash_radius(similarity float8, bits integer DEFAULT 64, found float8 DEFAULT 0.94) RETURNS integer
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_minhash_jaccard(integer, integer) IS
-	'Jaccard coefficient that a distance between MinHash fingerprints of so many bits stands for: 1 - 2 * distance/bits, at least 0';
-
-CREATE FUNCTION simhash_minhash_radius(jaccard float8, bits integer DEFAULT 64) RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_minhash_radius(float8, integer) IS
-	'mean distance between MinHash fingerprints of so many bits of two sets with a Jaccard coefficient, rounded: bits/2 * (1 - jaccard)';
+COMMENT ON FUNCTION simhash_minhash_radius(float8, integer, float8) IS
+	'least radius that is expected to find a share of the pairs of sets with a Jaccard coefficient, by MinHash fingerprints of so many bits';
 
 CREATE FUNCTION simhash_minhash_agg_add(state bytea, hash bigint) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -1253,18 +1254,18 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_to_simhash(simhash_bits) IS
 	'internal: a fingerprint of 64 bits as one of the type simhash';
 
--- All explicit: a document is no fingerprint, and fingerprints of the two types are not
--- to be mixed unnoticed.
-CREATE CAST (bit AS simhash_bits) WITH FUNCTION simhash_bits_from_bit(bit);
+-- None implicit, and those of documents and of the other type explicit: a document is no
+-- fingerprint, and fingerprints of the two types are not to be mixed unnoticed.
+CREATE CAST (bit AS simhash_bits) WITH FUNCTION simhash_bits_from_bit(bit) AS ASSIGNMENT;
 COMMENT ON CAST (bit AS simhash_bits) IS 'bit for bit';
 
-CREATE CAST (bit varying AS simhash_bits) WITH FUNCTION simhash_bits_from_bit(bit);
+CREATE CAST (bit varying AS simhash_bits) WITH FUNCTION simhash_bits_from_bit(bit) AS ASSIGNMENT;
 COMMENT ON CAST (bit varying AS simhash_bits) IS 'bit for bit';
 
-CREATE CAST (simhash_bits AS bit) WITH FUNCTION simhash_bits_to_bit(simhash_bits);
+CREATE CAST (simhash_bits AS bit) WITH FUNCTION simhash_bits_to_bit(simhash_bits) AS ASSIGNMENT;
 COMMENT ON CAST (simhash_bits AS bit) IS 'bit for bit';
 
-CREATE CAST (simhash_bits AS bit varying) WITH FUNCTION simhash_bits_to_bit(simhash_bits);
+CREATE CAST (simhash_bits AS bit varying) WITH FUNCTION simhash_bits_to_bit(simhash_bits) AS ASSIGNMENT;
 COMMENT ON CAST (simhash_bits AS bit varying) IS 'bit for bit';
 
 CREATE CAST (bytea AS simhash_bits) WITH FUNCTION simhash_bits_from_bytea(bytea);

@@ -61,15 +61,20 @@ SELECT simhash_minhash('{}'::text[]) IS NULL AS empty, simhash_minhash('{}'::big
 --
 -- What a distance says
 --
-SELECT d, simhash_minhash_jaccard(d) FROM unnest(ARRAY[0, 1, 3, 6, 10, 16, 31, 32, 33, 64]) d;
 SELECT j, simhash_minhash_radius(j) FROM unnest(ARRAY[1, 0.99, 0.95, 0.9, 0.85, 0.8, 0.7, 0.5, 0.25, 0.02,
 	0]::float8[]) j;
-SELECT * FROM (SELECT bool_and(simhash_minhash_radius(simhash_minhash_jaccard(d)) = d) AS inverse
-	FROM generate_series(0, 32) d) a,
-	(SELECT simhash_minhash_jaccard(NULL) IS NULL AS jaccard, simhash_minhash_radius(NULL) IS NULL AS radius,
-	simhash_minhash_radius('-0') AS minus_zero) b;
-SELECT simhash_minhash_jaccard(-1);
-SELECT simhash_minhash_jaccard(65);
+SELECT found, array_agg(simhash_minhash_radius(j, 64, found) ORDER BY j DESC) AS radii
+FROM unnest(ARRAY[0, 1e-9, 0.5, 0.8, 0.94, 0.9999, 1]) found, unnest(ARRAY[1, 0.95, 0.8, 0.5, 0]) j GROUP BY found ORDER BY found;
+-- the binomial distribution, summed exactly
+CREATE FUNCTION pg_temp.radius(j numeric, bits int, found numeric) RETURNS int LANGUAGE sql AS $$
+	SELECT min(r)::int FROM (SELECT r, sum(factorial(bits) / (factorial(r) * factorial(bits - r)) * ((1 - j) / 2) ^ r * ((1 + j) / 2) ^ (bits - r))
+		OVER (ORDER BY r) AS within FROM generate_series(0, bits) r) x WHERE within >= found
+$$;
+SELECT count(*), count(*) FILTER (WHERE simhash_minhash_radius(j, bits, found) <> pg_temp.radius(j, bits, found)) AS wrong
+FROM generate_series(0.1, 0.9, 0.2) j, unnest(ARRAY[8, 64, 128]) bits, unnest(ARRAY[0.5, 0.8, 0.94, 0.99]) found;
+SELECT simhash_minhash_radius(NULL) IS NULL AS "null", simhash_minhash_radius('-0') = simhash_minhash_radius(0) AS minus_zero;
+SELECT simhash_minhash_radius(0.8, found => 1.01);
+SELECT simhash_minhash_radius(0.8, found => 'NaN');
 SELECT simhash_minhash_radius(1.0000001);
 SELECT simhash_minhash_radius(-1e-9);
 SELECT simhash_minhash_radius('NaN');

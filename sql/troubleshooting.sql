@@ -93,7 +93,7 @@ SELECT * FROM wrong(false,
 	'fp <~> 42 <= 3.0', 'fp <~> 42 < 3.5', 'fp <~> 42 <= 3::real', 'EXECUTE numeric_radius(3)',
 	'fp <~> 42 <= 3.5::float8', 'EXECUTE float8_radius(3)', 'NOT (fp <~> 42 > 3)',
 	'fp <~> 42 <= 3::radius', '(fp <~> 42)::int <= 3', 'hamming(fp, 42) + 0 <= 3', '64 - (fp <~> 42) >= 61',
-	'1 - hamming(fp, 42) / 64.0 >= 0.95', 'simhash_minhash_jaccard(fp <~> 42) >= 0.9',
+	'1 - hamming(fp, 42) / 64.0 >= 0.95', '1 - (fp <~> 42) / 32.0 >= 0.9',
 	'fp <~> 42 IN (0, 1, 2, 3)', 'fp <~> 42 = ANY (''{0,1}'')', 'fp <~> 42 = (SELECT 2)',
 	'EXISTS (SELECT FROM unnest(''{42,43}''::simhash[]) q WHERE fp <~> q <= 3)',
 	'fp % ANY (SELECT unnest(''{42,43}''::simhash[]))',
@@ -108,9 +108,9 @@ SELECT * FROM wrong(false,
 	'SELECT * FROM (SELECT id, fp <~> 42 AS d, row_number() OVER () FROM docs) s WHERE d <= 3',
 	'SELECT fp <~> 41 FROM docs WHERE fp <~> 42 <= 3 GROUP BY ROLLUP (fp <~> 41)');
 
--- The radius for a coefficient is not the mean distance of such pairs, which may be rounded up.
-SELECT count(*) FILTER (WHERE (simhash_minhash_jaccard(d) >= j) <> (d <= floor(32 * (1 - j)))) AS wrong,
-	count(*) FILTER (WHERE (simhash_minhash_jaccard(d) >= j) <> (d <= simhash_minhash_radius(j))) > 0 AS by_mean_wrong
+-- The distance that stands for a coefficient is not the radius that finds nearly all such pairs.
+SELECT count(*) FILTER (WHERE (1 - d / 32.0 >= j) <> (d <= floor(32 * (1 - j)))) AS wrong,
+	count(*) FILTER (WHERE (1 - d / 32.0 >= j) <> (d <= simhash_minhash_radius(j))) > 0 AS by_radius_wrong
 FROM generate_series(0, 64) d, (SELECT i / 1000.0 FROM generate_series(1, 1000) i) v (j);
 
 -- ORDER BY
@@ -124,7 +124,7 @@ SELECT * FROM wrong(false,
 	'SELECT id FROM docs ORDER BY fp <~> 42 DESC LIMIT 10',
 	'SELECT id FROM docs ORDER BY fp <~> 42 NULLS FIRST LIMIT 10',
 	'SELECT id FROM docs ORDER BY 64 - (fp <~> 42) DESC LIMIT 10',
-	'SELECT id FROM docs ORDER BY simhash_minhash_jaccard(fp <~> 42) DESC LIMIT 10',
+	'SELECT id FROM docs ORDER BY 1 - (fp <~> 42) / 32.0 DESC LIMIT 10',
 	'SELECT id FROM docs ORDER BY (fp <~> 42)::float8 LIMIT 10',
 	'SELECT id FROM docs ORDER BY least(fp <~> 42, fp <~> 43) LIMIT 10');
 

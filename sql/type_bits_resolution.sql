@@ -52,14 +52,13 @@ FROM pairs, unnest(ARRAY['hamming(%s, %s)', 'simhash_within(%s, %s, 3)', 'simhas
 		'%s IN (%s, NULL)',
 	'%s = ANY (ARRAY[%s])', '%s = ANY (%s)', '%s <~> ANY (%s)', '%s %% ANY (%s)', 'row(%s, 1) < row(%s, 1)',
 	'(SELECT 1 FROM (SELECT %s UNION SELECT %s) u LIMIT 1)',
-	'simhash_minhash_bits(%s, %s)', 'simhash_minhash(%s, %s)', 'simhash_minhash_jaccard(%s, %s)',
-		'simhash_minhash_radius(%s, %s)',
+	'simhash_minhash_bits(%s, %s)', 'simhash_minhash(%s, %s)', 'simhash_minhash_radius(%s, %s)',
 	'simhash_compute(%s, %s)', 'simhash_jaccard(%s, %s)']) form
 UNION ALL
 SELECT format(form, name), wide
 FROM operands, unnest(ARRAY['bit_count(%s)', 'min(%s)', 'max(%s)', 'simhash_minhash_bits(%s)',
 	'simhash_minhash(%s)',
-	'simhash_minhash_jaccard(%s)', 'simhash_minhash_radius(%s)', 'simhash_compute(%s)', '%s::simhash', '%s::text',
+	'simhash_minhash_radius(%s)', 'simhash_compute(%s)', '%s::simhash', '%s::text',
 		'%s::bit(64)', '%s::bigint',
 	'%s::bytea', 'length(%s)', 'octet_length(%s)', 'abs(%s)', 'simhash_eq(%s, %1$s)', 'simhash_cmp(%s, %1$s)',
 		'hashint8(%s)',

@@ -145,6 +145,11 @@ SELECT * FROM (SELECT B'1010101111001101'::simhash_bits, 'abcd'::simhash_bits::b
 	OR fp::text::simhash_bits <> fp OR length(fp::varbit) <> n OR fp::varbit::text <> ltrim(fp::bit varying::text)
 	OR ('x' || fp::text)::varbit <> fp::varbit) AS wrong
 	FROM generate_series(8, 4096, 8) n, wide('casts', n) AS fp) b;
+-- with strings of bits also on assignment
+CREATE TABLE given (a simhash_bits(16), b bit(8), c varbit, d bit(16));
+INSERT INTO given (a) VALUES (B'1010101111001101'), (B'1010101111001101'::varbit);
+UPDATE given SET c = a, d = a;
+SELECT * FROM given;
 SELECT statement, attempt.* FROM unnest(ARRAY[
 	$$SELECT B''::simhash_bits$$,
 	$$SELECT B'1010101'::simhash_bits$$,
@@ -157,7 +162,10 @@ SELECT statement, attempt.* FROM unnest(ARRAY[
 	$$SELECT 1::simhash_bits$$,
 	$$SELECT 1::bigint::simhash_bits$$,
 	$$SELECT 'ab'::simhash_bits::bigint$$,
-	$$INSERT INTO widths (a) VALUES (B'10101010')$$,
+	$$INSERT INTO given (a) VALUES (B'10101010')$$,
+	$$INSERT INTO given (b) SELECT a FROM given$$,
+	$$SELECT a <~> B'1010101111001101' FROM given$$,
+	$$SELECT a <~> B'1010101111001101'::varbit FROM given$$,
 	$$INSERT INTO widths (a) VALUES ('\xab'::bytea)$$,
 	$$INSERT INTO widths (a) VALUES ('ab'::text)$$,
 	$$INSERT INTO widths (a) VALUES (1::simhash)$$])

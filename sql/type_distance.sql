@@ -166,7 +166,7 @@ SELECT plan_of('SELECT id FROM docs ORDER BY fp <~> 5, id LIMIT 5')
 SELECT repeat('ff', 512)::simhash_bits <~> repeat('00', 512)::simhash_bits AS largest;
 SELECT pg_typeof(d * 1.5), pg_typeof(d + 1), pg_typeof(d + d), pg_typeof(sum(d)), pg_typeof(coalesce(d, 0))
 FROM (SELECT '7'::simhash <~> '0') x (d) GROUP BY d;
-SELECT simhash_within('0', '7', d), simhash_ball('5', d), simhash_minhash_jaccard(d, 64), left('abcd', d),
+SELECT simhash_within('0', '7', d), simhash_ball('5', d), simhash_minhash_radius(0.8, 64, d / 9.0), left('abcd', d),
 	date '2000-01-01' + d, (ARRAY[1, 2, 3])[d], jsonb '[0, 1, 2, "x"]' -> d,
 	(SELECT count(*) FROM simhash_find_all_in('{0,7,15}', d)), (SELECT count(*) FROM simhash_find_all('docs_fp', d))
 FROM (SELECT '7'::simhash <~> '0') x (d);

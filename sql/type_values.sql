@@ -188,10 +188,10 @@ DROP FUNCTION bit_count(bigint);
 -- columns take all of them, in both directions
 CREATE TABLE assigned (fp simhash);
 INSERT INTO assigned VALUES (1), (5000000000), (-1), (18446744073709551615), ('7'), ('0x8'),
-	(9::bigint), (10::numeric), (B'1011'::bit(64)), (NULL);
+	(9::bigint), (10::numeric), (B'1011'::bit(64)), (repeat('01', 32)::varbit), (NULL);
 SELECT fp, hex(fp) FROM assigned ORDER BY fp;
-CREATE TABLE assigned_back (b bigint, n numeric, bits bit(64));
-INSERT INTO assigned_back SELECT fp, fp, fp FROM assigned WHERE fp > '9223372036854775807';
+CREATE TABLE assigned_back (b bigint, n numeric, bits bit(64), varying varbit);
+INSERT INTO assigned_back SELECT fp, fp, fp, fp FROM assigned WHERE fp > '9223372036854775807';
 SELECT * FROM assigned_back;
 DROP TABLE assigned, assigned_back;
 

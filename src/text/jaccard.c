@@ -32,7 +32,6 @@ PG_FUNCTION_INFO_V1(simhash_jaccard_text);
 PG_FUNCTION_INFO_V1(simhash_jaccard_bytea);
 PG_FUNCTION_INFO_V1(simhash_jaccard_text_array);
 PG_FUNCTION_INFO_V1(simhash_containment);
-PG_FUNCTION_INFO_V1(simhash_minhash_jaccard);
 PG_FUNCTION_INFO_V1(simhash_minhash_radius);
 
 /* the different features of a document, as numbers that stand for them, ascending */
@@ -303,48 +302,50 @@ simhash_jaccard_text_array(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_minhash_jaccard(distance int, bits int) -> float8
- *
- * The Jaccard coefficient of two sets of which the fingerprints of so many bits
- * have this distance on average: that of two sets without a common element is
- * half of the bits.  Raises ERRCODE_INVALID_PARAMETER_VALUE if there are no
- * such fingerprints.
+ * Check an argument that is a share.
  */
-Datum
-simhash_minhash_jaccard(PG_FUNCTION_ARGS)
+static void
+check_share(const char *name, double share)
 {
-	int32		distance = PG_GETARG_INT32(0);
-	int32		width = PG_GETARG_INT32(1);
-
-	shtype_check_width(width);
-	if (distance < 0 || distance > width)
+	/* this also rejects NaN */
+	if (!(share >= 0 && share <= 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("distance %d is out of range", distance),
-				 errdetail("The distance must be between 0 and %d bits.", width)));
-	PG_RETURN_FLOAT8(Max(0.0, 1.0 - distance / (width / 2.0)));
+				 errmsg("%s %s is out of range", name, float8out_internal(share)),
+				 errdetail("\"%s\" must be between 0 and 1.", name)));
 }
 
 /*
- * simhash_minhash_radius(jaccard float8, bits int) -> int
+ * simhash_minhash_radius(similarity float8, bits int, found float8) -> int
  *
- * The distance, rounded, that the fingerprints of so many bits of two sets of
- * this Jaccard coefficient have on average.  Raises
- * ERRCODE_INVALID_PARAMETER_VALUE if there are no such sets.
+ * The least radius within which so large a share of the pairs of sets of this Jaccard
+ * coefficient is expected: each of the bits of their fingerprints differs with the
+ * probability (1 - J) / 2.
  */
 Datum
 simhash_minhash_radius(PG_FUNCTION_ARGS)
 {
-	double		jaccard = PG_GETARG_FLOAT8(0);
+	double		similarity = PG_GETARG_FLOAT8(0);
 	int32		width = PG_GETARG_INT32(1);
+	double		found = PG_GETARG_FLOAT8(2);
+	double		differs = (1 - similarity) / 2;
+	double		within = 0;
+	int32		radius = 0;
 
 	shtype_check_width(width);
-	/* this also rejects NaN */
-	if (!(jaccard >= 0.0 && jaccard <= 1.0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Jaccard coefficient %s is out of range",
-						float8out_internal(jaccard)),
-				 errdetail("A Jaccard coefficient is between 0 and 1.")));
-	PG_RETURN_INT32((int32) rint(width / 2.0 * (1.0 - jaccard)));
+	check_share("similarity", similarity);
+	check_share("found", found);
+	if (differs == 0)
+		PG_RETURN_INT32(0);
+	/* the sum may never reach 1, or too early */
+	if (found == 1)
+		PG_RETURN_INT32(width);
+	for (; radius < width; radius++)
+	{
+		within += exp(lgamma(width + 1.0) - lgamma(radius + 1.0) - lgamma(width - radius + 1.0) +
+					  radius * log(differs) + (width - radius) * log1p(-differs));
+		if (within >= found)
+			break;
+	}
+	PG_RETURN_INT32(radius);
 }
