@@ -132,7 +132,8 @@ choose_steps(Advice *advice)
 		if (call->nearness.known)
 		{
 			step->similarity = (double) (SIMILARITY_PARTS - i) / SIMILARITY_PARTS;
-			step->nbands = shtext_similar_bands(step->similarity, call->nearness.of_bytea, &step->radius);
+			step->nbands = shtext_similar_bands(step->similarity, call->nearness.of_bytea,
+												&step->radius);
 			if (step->nbands > nbands)
 				break;
 		}
@@ -221,12 +222,12 @@ draw_sample(Advice *advice, int wanted, ShPairsRow *rows)
 	double		count = 0;
 	int			sampled;
 	ShDupCaller caller;
+	List	   *conditions;
 	ExprState  *predicate;
 
 	shdup_become_owner(&caller, named->heap);
-	predicate = ExecPrepareQual(make_ands_implicit((Expr *) shdup_index_trees(named->index->rd_indextuple,
-																			  Anum_pg_index_indpred)),
-								estate);
+	conditions = shdup_index_trees(named->index->rd_indextuple, Anum_pg_index_indpred);
+	predicate = ExecPrepareQual(make_ands_implicit((Expr *) conditions), estate);
 	BlockSampler_Init(&blocks, heaps->nblocks, wanted, BLOCKS_SEED);
 	sampler_random_init_state(ROWS_SEED, &random);
 	while (BlockSampler_HasMore(&blocks))
@@ -275,13 +276,15 @@ draw_sample(Advice *advice, int wanted, ShPairsRow *rows)
 static double
 similarity_to(const Advice *advice, Datum value)
 {
-	Datum		own = advice->values[advice->fp_column];
+	const ShDupNearness *nearness = &advice->call->nearness;
+	const Datum *own = &advice->values[advice->fp_column];
 	double		similarity;
 
-	if (!advice->call->nearness.known)
-		return !advice->has_operator || shdup_columns_agree(advice->last, &own, &value) ? 1 : -1;
-	return shtext_similarity((struct varlena *) DatumGetPointer(own), (struct varlena *) DatumGetPointer(value),
-							 advice->call->nearness.of_bytea, &similarity) ? similarity : -1;
+	if (!nearness->known)
+		return !advice->has_operator || shdup_columns_agree(advice->last, own, &value) ? 1 : -1;
+	return shtext_similarity((struct varlena *) DatumGetPointer(*own),
+							 (struct varlena *) DatumGetPointer(value), nearness->of_bytea,
+							 &similarity) ? similarity : -1;
 }
 
 /*
@@ -318,7 +321,7 @@ count_value(Advice *advice, Datum value, int nsteps)
  * Count a row that has been found in the first thresholds.
  */
 static void
-count_row(Advice *advice, TupleTableSlot *slot, int nsteps)
+count_found(Advice *advice, TupleTableSlot *slot, int nsteps)
 {
 	MemoryContext old = MemoryContextSwitchTo(advice->found_context);
 	Datum		groups[INDEX_MAX_KEYS];
@@ -368,7 +371,7 @@ search_table(Advice *advice, const ShDupHeap *heap, int nsteps)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (heap->first_row + shidx_tid_to_int(&slot->tts_tid) != advice->row)
-			count_row(advice, shdup_reader_convert(&advice->found, heap), nsteps);
+			count_found(advice, shdup_reader_convert(&advice->found, heap), nsteps);
 	}
 	ExecClearTuple(slot);
 	return step->nmatches < MAX_MATCHES;
@@ -379,7 +382,7 @@ search_table(Advice *advice, const ShDupHeap *heap, int nsteps)
  * up again.
  */
 static int
-search(Advice *advice, int nsteps)
+search_all(Advice *advice, int nsteps)
 {
 	const ShDupHeaps *heaps = &advice->call->heaps;
 	bool		stopped = false;
@@ -431,7 +434,7 @@ look_up(Advice *advice, ShPairsRow row)
 	MemoryContextSwitchTo(old);
 	advice->row = row;
 	while (nsteps > 0)
-		nsteps = search(advice, nsteps);
+		nsteps = search_all(advice, nsteps);
 	shdup_columns_reset(advice->groups);
 	shdup_columns_reset(advice->last);
 	MemoryContextReset(advice->row_context);
