@@ -120,13 +120,20 @@ typedef struct SimilarBands
  * where the similarity does, so that what is similar at .8 is so at .6.
  *
  * The bands of texts are of runs of two words, of which two texts share more than of the
- * runs of three words that count.  Those of byte strings are of the runs that count.
+ * runs of three words that count.  Those of byte strings are of the runs that count.  Titles
+ * have other bands, and all of them at each similarity, since an index has the condition of
+ * =%= alone.
  */
-static const SimilarBands similar_texts[] = {
-	{32, 12}, {24, 11}, {16, 11}, {13, 10}, {11, 9}, {9, 9}, {7, 7}, {5, 6}, {4, 5}, {3, 3}, {1, 0}
-};
-static const SimilarBands similar_bytea[] = {
-	{31, 13}, {25, 13}, {18, 12}, {14, 11}, {12, 10}, {9, 9}, {8, 8}, {6, 6}, {4, 5}, {3, 3}, {1, 0}
+static const SimilarBands similar_bands[][STEPS - LEAST_STEP + 1] = {
+	[SHBITS_TEXTS] = {
+		{32, 12}, {24, 11}, {16, 11}, {13, 10}, {11, 9}, {9, 9}, {7, 7}, {5, 6}, {4, 5}, {3, 3}, {1, 0}
+	},
+	[SHBITS_BYTEA] = {
+		{31, 13}, {25, 13}, {18, 12}, {14, 11}, {12, 10}, {9, 9}, {8, 8}, {6, 6}, {4, 5}, {3, 3}, {1, 0}
+	},
+	[SHBITS_TITLES] = {
+		{0}, {0}, {0}, {0}, {16, 9}, {16, 9}, {16, 9}, {16, 9}, {16, 9}, {16, 9}, {16, 9}
+	}
 };
 
 double
@@ -143,9 +150,9 @@ shbits_similar_share(double share)
 }
 
 int
-shbits_similar_bands(double similarity, bool of_bytea, int *radius)
+shbits_similar_bands(double similarity, ShBitsDocuments documents, int *radius)
 {
-	const SimilarBands *bands = of_bytea ? similar_bytea : similar_texts;
+	const SimilarBands *bands = similar_bands[documents];
 	int			step = STEPS;
 
 	similarity = shbits_similar_share(similarity);

@@ -146,8 +146,17 @@ shbits_share_band(const uint64 *a, const uint64 *b, int nbands, int radius)
 	return false;
 }
 
-/* the similarity of =~=, and where nothing says another one */
+/* the similarity of =~=, and where nothing says another one; and that of =%= */
 #define SHBITS_SIMILAR_SHARE	0.8
+#define SHBITS_TITLES_SHARE		0.7
+
+/* what is compared by bands */
+typedef enum ShBitsDocuments
+{
+	SHBITS_TEXTS,
+	SHBITS_BYTEA,
+	SHBITS_TITLES
+} ShBitsDocuments;
 
 /*
  * The share that is meant.  One that came from a real is the decimal that was written, of
@@ -157,12 +166,12 @@ shbits_share_band(const uint64 *a, const uint64 *b, int nbands, int radius)
 extern double shbits_similar_share(double share);
 
 /*
- * Documents, texts or byte strings, that share so much of their features share one of
- * their first bands within a radius, with a probability of some .99.  Returns how many
- * bands these are, or 0 if the similarity is below .5 or above 1.  Neither they nor the
- * radius fall as the similarity falls.
+ * Documents that share so much of their features share one of their first bands within a
+ * radius, with a probability of some .99.  Returns how many bands these are, or 0 if the
+ * similarity is below .5, or .7 of titles, or above 1.  Neither they nor the radius fall as
+ * the similarity falls.
  */
-extern int	shbits_similar_bands(double similarity, bool of_bytea, int *radius);
+extern int	shbits_similar_bands(double similarity, ShBitsDocuments documents, int *radius);
 
 /*
  * Integers can be stored in fewer than 8 bytes, the least significant one

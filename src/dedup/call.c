@@ -295,19 +295,32 @@ is_member(Oid extension, Oid function, const char *name)
 
 /*
  * Can rows of an index be compared at any similarity?  That is, do the functions belong
- * to simhash_text_ops or simhash_bytea_ops, that of its operator and the one that computes
- * bands?  Says whether the documents are byte strings.
+ * to an operator class of the extension, that of its operator and the one that computes
+ * bands?  Says what the documents are.
  */
 static bool
-has_similarity(Relation index, Oid operator, bool *of_bytea)
+has_similarity(Relation index, Oid operator, ShBitsDocuments *documents)
 {
+	static const struct
+	{
+		const char *operator;
+		const char *bands;
+	}			functions[] = {
+		[SHBITS_TEXTS] = {"simhash_similar_op", "simhash_bands_text"},
+		[SHBITS_BYTEA] = {"simhash_similar_op", "simhash_bands_bytea"},
+		[SHBITS_TITLES] = {"simhash_similar_titles_op", "simhash_title_bands"},
+	};
 	Oid			extension = getExtensionOfObject(AccessMethodRelationId, index->rd_rel->relam);
 	Oid			function = shidx_fingerprint_function(index);
 
-	*of_bytea = is_member(extension, function, "simhash_bands_bytea");
-	return OidIsValid(operator) &&
-		is_member(extension, get_opcode(operator), "simhash_similar_op") &&
-		(*of_bytea || is_member(extension, function, "simhash_bands_text"));
+	for (int i = 0; i < lengthof(functions) && OidIsValid(operator); i++)
+	{
+		*documents = i;
+		if (is_member(extension, get_opcode(operator), functions[i].operator) &&
+			is_member(extension, function, functions[i].bands))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -318,9 +331,9 @@ check_similarity(Relation index)
 {
 	ShIdxMeaning meaning;
 	Oid			operator = shdup_near_operator(index, &meaning);
-	bool		of_bytea;
+	ShBitsDocuments documents;
 
-	if (has_similarity(index, operator, &of_bytea))
+	if (has_similarity(index, operator, &documents))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -342,7 +355,7 @@ check_distance(Relation index)
 {
 	ShIdxMeaning meaning;
 	Oid			operator = shdup_near_operator(index, &meaning);
-	bool		of_bytea;
+	ShBitsDocuments documents;
 
 	if (!OidIsValid(operator))
 		return;
@@ -352,7 +365,7 @@ check_distance(Relation index)
 					RelationGetRelationName(index)),
 			 errdetail("The operator %s of its operator class decides which rows are near-duplicates.",
 					   format_operator(operator)),
-			 has_similarity(index, operator, &of_bytea) ?
+			 has_similarity(index, operator, &documents) ?
 			 errhint("Use \"similarity\", such as similarity => 0.9.") : 0));
 }
 
@@ -389,13 +402,14 @@ bands_of_call(FunctionCallInfo fcinfo, const ShDupSpec *spec, ShDupCall *call, i
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("index \"%s\" cannot be searched as a whole", RelationGetRelationName(index)),
 				 errdetail("Its operator class has no operator that compares two of its values.")));
-	nearness->known = has_similarity(index, operator, &nearness->of_bytea);
+	nearness->known = has_similarity(index, operator, &nearness->documents);
 	if (nearness->known)
 	{
 		double		similarity = has_argument(fcinfo, spec->similarity) ?
-			PG_GETARG_FLOAT8(spec->similarity - 1) : SHBITS_SIMILAR_SHARE;
+			PG_GETARG_FLOAT8(spec->similarity - 1) :
+			nearness->documents == SHBITS_TITLES ? SHBITS_TITLES_SHARE : SHBITS_SIMILAR_SHARE;
 
-		meaning.bands = shtext_similar_bands(similarity, nearness->of_bytea, &meaning.radius);
+		meaning.bands = shtext_similar_bands(similarity, nearness->documents, &meaning.radius);
 		nearness->similarity = shbits_similar_share(similarity);
 	}
 	for (int i = 0; i < call->heaps.count; i++)

@@ -206,7 +206,7 @@ value_is_near(ShDupRowCheck *check, Datum value, double *nearness)
 		return shdup_columns_agree(check->column, &check->value, &value);
 	document = PG_DETOAST_DATUM_PACKED(value);
 	result = shtext_similarity((struct varlena *) DatumGetPointer(check->value), document,
-							   check->nearness.of_bytea, nearness) &&
+							   check->nearness.documents, nearness) &&
 		*nearness >= check->nearness.similarity;
 	if ((Pointer) document != DatumGetPointer(value))
 		pfree(document);

@@ -20,6 +20,7 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
+#include "bits/distance.h"
 #include "dedup/heaps.h"
 #include "index/index.h"
 #include "index/sort.h"
@@ -201,7 +202,7 @@ extern void shdup_order_end(ShDupOrder *order);
 typedef struct ShDupNearness
 {
 	bool		known;			/* by the share of their features, */
-	bool		of_bytea;		/* of byte strings, not of texts: */
+	ShBitsDocuments documents;	/* what they are: */
 	double		similarity;		/* they must share so much */
 } ShDupNearness;
 

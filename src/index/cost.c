@@ -101,7 +101,8 @@ add_usual_balls(const ScanShape *shape, double similarity, List *terms, double b
 	int			radius = shape->wide ? shtype_near_radius(geometry->width) : SIMHASH_NEAR_RADIUS;
 
 	if (geometry->prefix_bits > 0)
-		tables = shbits_similar_bands(similarity, shape->type == BYTEAOID, &radius);
+		tables = shbits_similar_bands(similarity, shape->type == BYTEAOID ? SHBITS_BYTEA : SHBITS_TEXTS,
+									  &radius);
 	return shidx_add_term(terms, tables, radius, balls);
 }
 

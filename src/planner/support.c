@@ -522,7 +522,7 @@ make_index_condition(const ShPlanCatalog *catalog,
 	 */
 	radius = (Node *) lthird(args);
 	if (documents != NULL && IsA(radius, Const) && !((Const *) radius)->constisnull &&
-		shbits_similar_bands(DatumGetFloat8(((Const *) radius)->constvalue), false, &ignored) == 0)
+		shbits_similar_bands(DatumGetFloat8(((Const *) radius)->constvalue), SHBITS_TEXTS, &ignored) == 0)
 		return NIL;
 
 	/* the executor asks for the second and the third */

@@ -3,6 +3,8 @@
  * document.h
  *	  Reading the arguments of SQL functions: documents, and their features.
  *
+ * What this declares is defined in digits.c and document.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_TEXT_DOCUMENT_H
@@ -64,6 +66,8 @@ extern ShTextFeatures shtext_features_of_runs(const text *document, int words);
 extern ShTextFeatures shtext_features_of_bytes(const bytea *document, int shingle);
 extern ShTextFeatures shtext_features_of_tsvector(TSVector document, bool once);
 extern ShTextFeatures shtext_features_of_array(ArrayType *array);
+
+extern ShTextBuffer shtext_numbers(const text *document);
 
 /* A consumer of hashes, which appends them to a ShTextHashes. */
 extern void shtext_keep_hashes(void *hashes, const uint64 *more, int nmore);

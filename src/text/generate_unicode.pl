@@ -38,7 +38,7 @@ my %without_spaces = map { $_ => 1 } qw(Ahom Balinese Javanese Kawi Khitan_Small
 
 my @record_text = ('0, 0, 0');    # number 0 is replaced below
 my %record_number;
-my (@decompositions, @foldings);
+my (@decompositions, @foldings, @zeros);
 
 #
 # The files of the database: fields between semicolons, the first of which is a code point
@@ -83,11 +83,14 @@ sub property
 
 my (%category, %class, %decomposition, %fold);
 read_file('UnicodeData.txt', sub {
-	my ($from, $to, undef, $category, $class, undef, $decomposition) = @_;
+	my ($from, $to, undef, $category, $class, undef, $decomposition, $decimal) = @_;
 	@category{ $from .. $to } = ($category) x ($to - $from + 1);
 	$class{$from} = $class if $class != 0;
 	$decomposition{$from} = [ map { hex } split ' ', $decomposition ]
 	  if $decomposition ne '' && $decomposition !~ /</;
+	push @zeros, $from if $category eq 'Nd' && $decimal == 0;
+	die sprintf("U+%04X: digit out of order\n", $from)
+	  if $category eq 'Nd' && $from != $zeros[-1] + $decimal;
 });
 read_file('CaseFolding.txt', sub {
 	my ($code, undef, $status, $folded) = @_;
@@ -425,4 +428,7 @@ print_numbers(@compositions);
 printf "};\n\nconst int\tshtext_nfoldings = %d;\n", scalar @foldings;
 printf "\nconst ShTextFolding shtext_foldings[%d] = {\n", scalar @foldings;
 print_values(map { sprintf '{0x%X, %s}', $$_[0], hex_structure(@$_[ 1 .. 3 ]) } @foldings);
+printf "};\n\nconst int\tshtext_nzeros = %d;\n", scalar @zeros;
+printf "\nconst uint32 shtext_zeros[%d] = {\n", scalar @zeros;
+print_values(map { sprintf '0x%X', $_ } @zeros);
 print "};\n";

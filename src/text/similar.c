@@ -1,11 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * similar.c
- *	  Similar documents: the operator =~=, and the same with another threshold.
+ *	  Similar documents: the operators =~= and =%=, and the same with another threshold.
  *
  * Two documents are similar if they share as many of their features as is asked for,
  * and one of their first bands, of which more count, and more of a band may differ, the less
  * similar they need to be.  An index of bands finds them by these.
+ *
+ * Titles are compared by their words, and those with different numbers are not similar.  A
+ * hash of the numbers is part of the prefix of each band, so that they hardly ever meet.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,48 +23,81 @@
 #include "text/jaccard.h"
 #include "text/similar.h"
 #include "text/sketch.h"
+#include "type/hash.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_similar_text);
 PG_FUNCTION_INFO_V1(simhash_similar_bytea);
+PG_FUNCTION_INFO_V1(simhash_similar_titles);
 PG_FUNCTION_INFO_V1(simhash_similar_bands_text);
 PG_FUNCTION_INFO_V1(simhash_similar_bands_bytea);
+PG_FUNCTION_INFO_V1(simhash_title_bands);
 PG_FUNCTION_INFO_V1(simhash_similar_ball_text);
 PG_FUNCTION_INFO_V1(simhash_similar_ball_bytea);
 PG_FUNCTION_INFO_V1(simhash_similar_in_ball_text);
 PG_FUNCTION_INFO_V1(simhash_similar_in_ball_bytea);
 
 /*
- * Which features count.  Indexes and constraints rely on it, so it cannot change.  Those
- * of bands are the defaults of simhash_bands, as are the minima and how many bands are
- * stored; those that are counted are the defaults of simhash_jaccard.
+ * Which features count.  Indexes and constraints rely on it, so it cannot change.  Of texts
+ * and byte strings, those of bands are the defaults of simhash_bands, as are the minima and
+ * how many bands are stored; those that are counted are the defaults of simhash_jaccard.
  */
 #define BAND_WORDS				2
 #define JACCARD_WORDS			3
 #define BYTES_SHINGLE			8
 #define BAND_MINIMA				3
 #define BANDS					32
+#define TITLE_MINIMA			4
+#define TITLE_BANDS				16
 
 /* how often few common features decide until the bands are asked first again */
 #define NEAR_CALLS				8
 
-/* which features count: units of one for the bands, and for the coefficient */
+/* what is compared, and by what */
 typedef struct Form
 {
 	ShTextUnit	unit;
-	int			for_bands;
-	int			for_jaccard;
+	int			for_bands;		/* units of a feature, for the bands, */
+	int			for_jaccard;	/* and for the coefficient */
+	int			minima;			/* of a band */
+	int			nbands;			/* that are stored */
+	bool		numbers;		/* must they be the same? */
+	double		similarity;		/* if none is asked for */
+	const char *least;			/* that can be asked for */
 } Form;
 
-static const Form form_of_text = {SHTEXT_WORD, BAND_WORDS, JACCARD_WORDS};
-static const Form form_of_bytea = {SHTEXT_BYTE, BYTES_SHINGLE, BYTES_SHINGLE};
+static const Form forms[] = {
+	[SHBITS_TEXTS] = {
+		SHTEXT_WORD, BAND_WORDS, JACCARD_WORDS, BAND_MINIMA, BANDS, false, SHBITS_SIMILAR_SHARE, "0.5"
+	},
+	[SHBITS_BYTEA] = {
+		SHTEXT_BYTE, BYTES_SHINGLE, BYTES_SHINGLE, BAND_MINIMA, BANDS, false, SHBITS_SIMILAR_SHARE, "0.5"
+	},
+	[SHBITS_TITLES] = {
+		SHTEXT_WORD, 1, 1, TITLE_MINIMA, TITLE_BANDS, true, SHBITS_TITLES_SHARE, "0.7"
+	}
+};
 
 static ShTextFeatures
 features_of(const Form *form, const struct varlena *document, int shingle)
 {
 	return form->unit == SHTEXT_BYTE ? shtext_features_of_bytes(document, shingle) :
 		shtext_features_of_text(document, shingle, form->unit);
+}
+
+/*
+ * Change the prefixes of the bands of a title by a hash of its numbers, if it has any.
+ */
+static void
+add_numbers(const struct varlena *title, int nbands, uint64 *bands)
+{
+	ShTextBuffer numbers = shtext_numbers(title);
+	uint64		hash = numbers.length == 0 ? 0 : shtype_hash(numbers.bytes, numbers.length);
+
+	for (int i = 0; i < nbands; i++)
+		bands[i] ^= hash >> (SHBITS_WIDTH - SHBITS_BAND_PREFIX_BITS) << SHBITS_BAND_OTHER_BITS;
+	shtext_free_array(numbers.bytes);
 }
 
 /*
@@ -74,10 +110,12 @@ compute_bands(const Form *form, const struct varlena *document, int nbands, uint
 	ShTextSketch sketch;
 	bool		found;
 
-	shtext_sketch_init(&sketch, nbands * SHBITS_WIDTH, BAND_MINIMA);
+	shtext_sketch_init(&sketch, nbands * SHBITS_WIDTH, form->minima);
 	features.read(&features, shtext_sketch_add, &sketch);
 	found = shtext_sketch_result(&sketch, bands);
 	shtext_sketch_free(&sketch);
+	if (found && form->numbers)
+		add_numbers(document, nbands, bands);
 	return found;
 }
 
@@ -86,6 +124,28 @@ are_equal(const struct varlena *a, const struct varlena *b)
 {
 	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
 		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
+}
+
+/*
+ * Do two documents have the same numbers, each as often?  Others than titles need not.
+ */
+static bool
+have_same_numbers(const Form *form, const struct varlena *a, const struct varlena *b)
+{
+	ShTextBuffer of_a = {0};
+	ShTextBuffer of_b = {0};
+	bool		result;
+
+	if (form->numbers)
+	{
+		of_a = shtext_numbers(a);
+		of_b = shtext_numbers(b);
+	}
+	result = of_a.length == of_b.length &&
+		(of_a.length == 0 || memcmp(of_a.bytes, of_b.bytes, of_a.length) == 0);
+	shtext_free_array(of_a.bytes);
+	shtext_free_array(of_b.bytes);
+	return result;
 }
 
 /*
@@ -205,7 +265,8 @@ share_enough(DocumentPair *pair)
 	double		share;
 
 	pair->known = shtext_share(shtext_overlap(&a->features, a->known, &b->features, b->known), &share);
-	return pair->known && share >= pair->similarity;
+	return pair->known && share >= pair->similarity &&
+		have_same_numbers(pair->form, a->features.document, b->features.document);
 }
 
 /* are the bands of both documents known, which were compared before? */
@@ -254,22 +315,23 @@ are_similar(DocumentPair *pair)
 }
 
 int
-shtext_similar_bands(double similarity, bool of_bytea, int *radius)
+shtext_similar_bands(double similarity, ShBitsDocuments documents, int *radius)
 {
-	int			nbands = shbits_similar_bands(similarity, of_bytea, radius);
+	int			nbands = shbits_similar_bands(similarity, documents, radius);
 
 	if (nbands == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("similarity %s is out of range", float8out_internal(similarity)),
-				 errdetail("A similarity is at least %s and at most 1.", "0.5")));
+				 errdetail("A similarity is at least %s and at most 1.", forms[documents].least)));
 	return nbands;
 }
 
 bool
-shtext_similarity(const struct varlena *a, const struct varlena *b, bool of_bytea, double *similarity)
+shtext_similarity(const struct varlena *a, const struct varlena *b, ShBitsDocuments documents,
+				  double *similarity)
 {
-	const Form *form = of_bytea ? &form_of_bytea : &form_of_text;
+	const Form *form = &forms[documents];
 	Document	of_a;
 	Document	of_b;
 
@@ -282,7 +344,8 @@ shtext_similarity(const struct varlena *a, const struct varlena *b, bool of_byte
 	read_document(&of_a, form, a, 0);
 	read_document(&of_b, form, b, 1);
 	return shtext_share(shtext_overlap(&of_a.features, of_a.known, &of_b.features, of_b.known),
-						similarity);
+						similarity) &&
+		have_same_numbers(form, a, b);
 }
 
 /*
@@ -302,7 +365,8 @@ get_documents(FunctionCallInfo fcinfo, DocumentPair *pair, bool all)
 		if (document->features.document != NULL)
 			continue;
 		document->known = all ? NULL : shtext_recall_stored(value, i);
-		if (document->known != NULL && document->known->unit == pair->form->unit)
+		if (document->known != NULL && document->known->unit == pair->form->unit &&
+			document->known->shingle == pair->form->for_jaccard)
 		{
 			complete = false;
 			continue;
@@ -326,16 +390,16 @@ free_documents(FunctionCallInfo fcinfo, const DocumentPair *pair)
 }
 
 /*
- * The operator =~= calls this with two arguments.
+ * The operators =~= and =%= call this with two arguments.
  */
 static Datum
-similar(FunctionCallInfo fcinfo, const Form *form)
+similar(FunctionCallInfo fcinfo, ShBitsDocuments documents)
 {
-	double		similarity = PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : SHBITS_SIMILAR_SHARE;
-	DocumentPair pair = {.form = form};
+	DocumentPair pair = {.form = &forms[documents]};
+	double		similarity = PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : pair.form->similarity;
 	bool		result;
 
-	pair.nbands = shtext_similar_bands(similarity, form == &form_of_bytea, &pair.radius);
+	pair.nbands = shtext_similar_bands(similarity, documents, &pair.radius);
 	pair.similarity = shbits_similar_share(similarity);
 	if (!get_documents(fcinfo, &pair, false))
 	{
@@ -357,11 +421,13 @@ similar(FunctionCallInfo fcinfo, const Form *form)
  * All bands of a document; or those that an index says it needs, and zeros (index/class.h).
  */
 static Datum
-similar_bands(FunctionCallInfo fcinfo, const Form *form)
+similar_bands(FunctionCallInfo fcinfo, ShBitsDocuments documents)
 {
+	const Form *form = &forms[documents];
 	struct varlena *document = PG_GETARG_VARLENA_PP(0);
 	Node	   *needed = fcinfo->context;
-	int			nbands = needed != NULL && IsA(needed, Integer) ? Min(intVal(needed), BANDS) : BANDS;
+	int			nbands = needed != NULL && IsA(needed, Integer) ? Min(intVal(needed), form->nbands) :
+		form->nbands;
 	uint64		words[BANDS] = {0};
 	bool		found = find_bands(form, document, nbands, words);
 
@@ -370,7 +436,7 @@ similar_bands(FunctionCallInfo fcinfo, const Form *form)
 	PG_FREE_IF_COPY(document, 0);
 	if (!found)
 		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(shtype_bits_of_words(words, BANDS * SHBITS_WIDTH));
+	PG_RETURN_BYTEA_P(shtype_bits_of_words(words, form->nbands * SHBITS_WIDTH));
 }
 
 /*
@@ -378,11 +444,12 @@ similar_bands(FunctionCallInfo fcinfo, const Form *form)
  * one of, as center.
  */
 static Datum
-similar_ball(FunctionCallInfo fcinfo, const Form *form)
+similar_ball(FunctionCallInfo fcinfo, ShBitsDocuments documents)
 {
+	const Form *form = &forms[documents];
 	struct varlena *value = PG_GETARG_VARLENA_PP(0);
 	int			radius;
-	int			nbands = shtext_similar_bands(PG_GETARG_FLOAT8(1), form == &form_of_bytea, &radius);
+	int			nbands = shtext_similar_bands(PG_GETARG_FLOAT8(1), documents, &radius);
 	Document	document;
 	uint64		words[BANDS];
 	const uint64 *bands;
@@ -398,8 +465,9 @@ similar_ball(FunctionCallInfo fcinfo, const Form *form)
 }
 
 static Datum
-similar_in_ball(FunctionCallInfo fcinfo, const Form *form)
+similar_in_ball(FunctionCallInfo fcinfo, ShBitsDocuments documents)
 {
+	const Form *form = &forms[documents];
 	struct varlena *value = PG_GETARG_VARLENA_PP(0);
 	SimhashBitsBall *ball = PG_GETARG_SIMHASH_BITS_BALL(1);
 	int			nbands = shtype_ball_bands(ball);
@@ -429,7 +497,7 @@ similar_in_ball(FunctionCallInfo fcinfo, const Form *form)
 Datum
 simhash_similar_text(PG_FUNCTION_ARGS)
 {
-	return similar(fcinfo, &form_of_text);
+	return similar(fcinfo, SHBITS_TEXTS);
 }
 
 /*
@@ -440,7 +508,20 @@ simhash_similar_text(PG_FUNCTION_ARGS)
 Datum
 simhash_similar_bytea(PG_FUNCTION_ARGS)
 {
-	return similar(fcinfo, &form_of_bytea);
+	return similar(fcinfo, SHBITS_BYTEA);
+}
+
+/*
+ * simhash_similar_titles(a text, b text, similarity float8) -> boolean
+ *
+ * Whether the simhash_jaccard of the words of both is at least so much, they have the same
+ * numbers, and they share a band of simhash_title_bands as titles do.  Null if either has no
+ * letter, mark or number.
+ */
+Datum
+simhash_similar_titles(PG_FUNCTION_ARGS)
+{
+	return similar(fcinfo, SHBITS_TITLES);
 }
 
 /*
@@ -450,7 +531,7 @@ simhash_similar_bytea(PG_FUNCTION_ARGS)
 Datum
 simhash_similar_bands_text(PG_FUNCTION_ARGS)
 {
-	return similar_bands(fcinfo, &form_of_text);
+	return similar_bands(fcinfo, SHBITS_TEXTS);
 }
 
 /*
@@ -460,7 +541,17 @@ simhash_similar_bands_text(PG_FUNCTION_ARGS)
 Datum
 simhash_similar_bands_bytea(PG_FUNCTION_ARGS)
 {
-	return similar_bands(fcinfo, &form_of_bytea);
+	return similar_bands(fcinfo, SHBITS_BYTEA);
+}
+
+/*
+ * simhash_title_bands(title text) -> simhash_bits_1024, which is simhash_bands(title, 1, 'word',
+ * 4, 16), but for the numbers.  Null if there is no letter, mark or number.
+ */
+Datum
+simhash_title_bands(PG_FUNCTION_ARGS)
+{
+	return similar_bands(fcinfo, SHBITS_TITLES);
 }
 
 /*
@@ -470,7 +561,7 @@ simhash_similar_bands_bytea(PG_FUNCTION_ARGS)
 Datum
 simhash_similar_ball_text(PG_FUNCTION_ARGS)
 {
-	return similar_ball(fcinfo, &form_of_text);
+	return similar_ball(fcinfo, SHBITS_TEXTS);
 }
 
 /*
@@ -479,7 +570,7 @@ simhash_similar_ball_text(PG_FUNCTION_ARGS)
 Datum
 simhash_similar_ball_bytea(PG_FUNCTION_ARGS)
 {
-	return similar_ball(fcinfo, &form_of_bytea);
+	return similar_ball(fcinfo, SHBITS_BYTEA);
 }
 
 /*
@@ -490,7 +581,7 @@ simhash_similar_ball_bytea(PG_FUNCTION_ARGS)
 Datum
 simhash_similar_in_ball_text(PG_FUNCTION_ARGS)
 {
-	return similar_in_ball(fcinfo, &form_of_text);
+	return similar_in_ball(fcinfo, SHBITS_TEXTS);
 }
 
 /*
@@ -499,5 +590,5 @@ simhash_similar_in_ball_text(PG_FUNCTION_ARGS)
 Datum
 simhash_similar_in_ball_bytea(PG_FUNCTION_ARGS)
 {
-	return similar_in_ball(fcinfo, &form_of_bytea);
+	return similar_in_ball(fcinfo, SHBITS_BYTEA);
 }

@@ -106,6 +106,10 @@ extern const uint16 shtext_compositions[];
 extern const int shtext_nfoldings;
 extern const ShTextFolding shtext_foldings[];
 
+/* the digits 0 of general category Nd, ascending; each is followed by 1 to 9 */
+extern const int shtext_nzeros;
+extern const uint32 shtext_zeros[];
+
 /*
  * The record of any code point, or of a character without one.  Other numbers
  * are treated like the last code points, for private use, which are dropped.

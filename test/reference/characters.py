@@ -34,6 +34,8 @@ is_ignorable = matcher(tables.IGNORABLE)
 is_kept = matcher(tables.KEPT)
 is_ideograph = matcher(tables.IDEOGRAPHS)
 is_unspaced = matcher(tables.UNSPACED)
+DIGITS = {chr(code): (code - first) % 10
+          for first, last in ranges(tables.DIGITS) for code in range(first, last + 1)}
 
 COMBINING = {chr(code): int(number)
              for number, _, codes in (c.partition('=') for c in tables.COMBINING.split(';'))

@@ -101,6 +101,7 @@ def main():
     scripts = codes(*WITHOUT_SPACES, file='Scripts.txt')
     letters_of = {c for c in category if category[c][0] == 'L'}
     numbers = {c for c in category if category[c][0] == 'N'}
+    digits = {c for c in category if category[c] == 'Nd'}
     marks = {c for c in category if category[c][0] == 'M'}
     excluded = codes('Full_Composition_Exclusion', file='DerivedNormalizationProps.txt')
 
@@ -114,6 +115,7 @@ def main():
     show('IDEOGRAPHS', 'of the script Han, or unassigned and taken for one',
          ranges(codes('Han', file='Scripts.txt') & (letters_of | numbers) | ideographs))
     show('UNSPACED', 'letters of scripts without spaces', ranges((scripts & letters_of) - ignorable))
+    show('DIGITS', 'of general category Nd: ten by ten in the order of their values', ranges(digits))
     show('UNASSIGNED', 'general category Cn', ranges(unassigned))
     show('COMBINING', 'combining classes: class=code points',
          ';'.join('%s=%s' % (c, ranges(combining[c])) for c in sorted(combining, key=int) if c != '0'))

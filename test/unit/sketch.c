@@ -217,7 +217,7 @@ float8out_internal(double number)
 
 /* Is this similarity an error? */
 static bool
-is_refused(double similarity, bool of_bytea)
+is_refused(double similarity, ShBitsDocuments documents)
 {
 	volatile bool refused = true;
 	jmp_buf		catch;
@@ -226,7 +226,7 @@ is_refused(double similarity, bool of_bytea)
 	server_catch = &catch;
 	if (setjmp(catch) == 0)
 	{
-		shtext_similar_bands(similarity, of_bytea, &radius);
+		shtext_similar_bands(similarity, documents, &radius);
 		refused = false;
 	}
 	server_catch = NULL;
@@ -243,27 +243,29 @@ test_similarities(void)
 	static const double steps[] = {.5, .55, .6, .65, .7, .75, .8, .85, .9, .95, 1};
 	bool		passed = true;
 
-	for (int of_bytea = 0; of_bytea < 2; of_bytea++)
+	for (ShBitsDocuments documents = SHBITS_TEXTS; documents <= SHBITS_TITLES; documents++)
 	{
+		bool		titles = documents == SHBITS_TITLES;
+		int			first = titles ? 4 : 0;
 		int			last_bands = 32;
 		int			last_radius = 32;
 
-		for (int i = 0; i < lengthof(steps); i++)
+		for (int i = first; i < lengthof(steps); i++)
 		{
 			int			radius;
-			int			bands = shtext_similar_bands(steps[i], of_bytea, &radius);
+			int			bands = shtext_similar_bands(steps[i], documents, &radius);
 			double		next = i + 1 < lengthof(steps) ? nextafter(steps[i + 1], 0) : 1;
 			int			next_radius;
 
 			passed &= bands >= 1 && bands <= last_bands && radius >= 0 && radius <= last_radius &&
-				shtext_similar_bands(next, of_bytea, &next_radius) == bands && next_radius == radius &&
-				shtext_similar_bands((float) steps[i], of_bytea, &next_radius) == bands && next_radius == radius;
+				shtext_similar_bands(next, documents, &next_radius) == bands && next_radius == radius &&
+				shtext_similar_bands((float) steps[i], documents, &next_radius) == bands && next_radius == radius;
 			last_bands = bands;
 			last_radius = radius;
 		}
-		passed &= last_bands == 1 && last_radius == 0;
-		passed &= is_refused(nextafter(.5, 0), of_bytea) && is_refused(nextafter(1, 2), of_bytea) &&
-			is_refused(0, of_bytea) && is_refused(NAN, of_bytea);
+		passed &= titles ? last_bands == 16 && last_radius == 9 : last_bands == 1 && last_radius == 0;
+		passed &= is_refused(nextafter(steps[first], 0), documents) && is_refused(nextafter(1, 2), documents) &&
+			is_refused(0, documents) && is_refused(NAN, documents);
 	}
 	report(passed, "similarities", "have bands and a radius");
 }
