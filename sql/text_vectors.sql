@@ -17,7 +17,7 @@ SELECT coalesce(v ->> 'function' || ' of ', '') || (v ->> 'form')
 	repeat(v ->> 'document', coalesce((v ->> 'repeat')::int, 1)) AS document,
 	coalesce((v ->> 'shingle')::int, 4) AS shingle, coalesce(v ->> 'unit', 'char') AS unit, (v ->> 'bits')::int AS bits,
 	coalesce((v ->> 'minima')::int, 3) AS minima, coalesce((v ->> 'bands')::int, 32) AS bands,
-	v ->> 'a' AS a, v ->> 'b' AS b, coalesce((v ->> 'min_words')::int, 13) AS min_words,
+	v ->> 'a' AS a, v ->> 'b' AS b, coalesce((v ->> 'similarity')::float8, 0.7) AS similarity, coalesce((v ->> 'min_words')::int, 13) AS min_words,
 	ARRAY(SELECT jsonb_array_elements_text(v -> 'features')) AS features,
 	ARRAY(SELECT jsonb_array_elements_text(v -> 'hashes')::bigint UNION ALL
 		SELECT generate_series((v #>> '{series,0}')::bigint, (v #>> '{series,1}')::bigint, (v #>> '{series,2}')::bigint)
@@ -43,6 +43,8 @@ INSERT INTO calls (form, call) VALUES
 	('bigint[], weights', 'simhash_compute(hashes, weights)'),
 	('hash', 'simhash_hash(document)'),
 	('shingles', 'array_to_string(simhash_shingles(document, shingle, unit), ''|'')'),
+	('title_bands', 'simhash_title_bands(document)'),
+	('similar_titles', 'simhash_similar_titles(a, b, similarity)'),
 	('passage_keys', 'nullif(array_to_string(simhash_passage_keys(document), '' ''), '''')'),
 	('passages', '(SELECT string_agg(format(''%s %s %s'', a_word, b_word, words), ''|'' ORDER BY a_word)
 		FROM simhash_passages(a, b, min_words))'),

@@ -16,7 +16,7 @@ import sys
 import unicodedata
 
 import unicode17
-from characters import COMBINING, DECOMPOSITIONS, FOLDINGS, is_ideograph, is_kept, ranges
+from characters import COMBINING, DECOMPOSITIONS, DIGITS, FOLDINGS, is_ideograph, is_kept, ranges
 
 
 def codes(text):
@@ -45,6 +45,7 @@ UNSPACED = [chr(code) for low, high in ranges(unicode17.UNSPACED)
             for code in range(low, min(high, low + 100) + 1)]
 INVISIBLE = [chr(code) for low, high in ranges(unicode17.IGNORABLE)
              for code in range(low, min(high, low + 300) + 1)]
+ZEROS = [c for c in DIGITS if DIGITS[c] == 0]
 SEPARATORS = [' ', '-', '.', '\n', '\t', '\u3000', '\u2028', '\ue000', '\ufffd',
               '\uffff', '\U0010ffff', '\u0378', '"', '\\', '|', '\x7f', '\u20ac']
 
@@ -105,6 +106,25 @@ def text(r, most=12):
 def options(r):
     return {'shingle': r.choice([1, 2, 3, 4, 5, 7, 16, 63, 64, r.randint(1, 64)]),
             'unit': r.choice(['char', 'word'])}
+
+
+def number(r):
+    """Digits, mostly of one script, perhaps in a word."""
+    zero = r.choice([48, 48, ord(r.choice(ZEROS))])
+    digits = ''.join(chr(zero + r.choice([0, 0, 1, 7])) for i in range(r.randint(1, 4)))
+    if r.random() < 0.2:
+        digits += r.choice(list(DIGITS))
+    return r.choice(['', '', 'rtx', '\u0e01', '\u200b']) + digits + r.choice(['', '', 'x', '\u4e00', '.5', '\u0301', '\u0e01'])
+
+
+def titles(r):
+    """Two titles of nearly the same words, with nearly the same numbers in any order."""
+    words = [lexeme(r) for i in range(r.randint(0, 12))]
+    numbers = [number(r) for i in range(r.choice([0, 1, 2, 3]))]
+    others = [r.choice([n, n, n, '0' + n, number(r)]) for n in numbers]
+    edited = [w for w in words if r.random() < 0.9] + [lexeme(r)] * (r.random() < 0.3)
+    r.shuffle(others)
+    return ' '.join(words + numbers), ' '.join(edited + others)
 
 
 def weight(r):
@@ -173,6 +193,10 @@ def requests(r, number):
         yield {'form': r.choice(['passages', 'passage_words']), 'a': ''.join(r.choices(pieces, k=r.randint(0, 9))),
                'b': ''.join(r.choices(pieces, k=r.randint(0, 9))),
                'min_words': r.choice([1, 2, 3, 5, 8, 13, 13, 20, 64])}
+    for i in range(others):
+        a, b = titles(r)
+        yield {'form': 'title_bands', 'document': a}
+        yield {'form': 'similar_titles', 'a': a, 'b': b, 'similarity': r.choice([0.7, 0.75, 0.8, 0.9, 1])}
 
 
 def minhash_requests(r, number):

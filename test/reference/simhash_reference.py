@@ -25,6 +25,8 @@ defaults; an object has a "form" and what that form takes,
     passages    a, b, min_words = 13: the first words in both and the number of
                 words of each passage, with "|" between two
     passage_words  as passages: the words themselves
+    title_bands document: the bands of a title, in hex digits
+    similar_titles a, b, similarity = 0.7: whether they are, true or false
 
 and "repeat" in an object says how many times the document repeats itself.  With
 "function": "minhash" the first five forms are those of simhash_minhash: the
@@ -44,7 +46,7 @@ from functools import partial
 from math import isfinite, ldexp
 from struct import Struct
 
-from characters import fold, is_ideograph, is_ignorable, is_kept, is_unspaced
+from characters import DIGITS, fold, is_ideograph, is_ignorable, is_kept, is_unspaced
 from xxh3 import xxh3_64
 
 #
@@ -270,6 +272,39 @@ def bands(hashes, minima=3, bands=32):
 
 
 #
+# Titles: their words, and their numbers
+#
+
+
+def numbers_of(text):
+    """The runs of decimal digits in the words of a text, by their values, in the order of
+    their digits in ASCII."""
+    runs = ''.join(str(DIGITS.get(c, ' ')) for c in ' '.join(words_of(text))).split()
+    return sorted(run.lstrip('0') or '0' for run in runs)
+
+
+def title_bands(title):
+    """The bands of the words.  The first bits of a hash of the numbers, if there are any,
+    change the prefix of each."""
+    numbers = ''.join(number + ' ' for number in numbers_of(title))
+    mask = xxh3_64(numbers.encode()) >> 40 << 32 if numbers else 0
+    words = bands(hashes_of(words_of(title)), 4, 16)
+    return words and ['%016x' % (int(words[i:i + 16], 16) ^ mask) for i in range(0, len(words), 16)]
+
+
+def similar_titles(a, b, similarity=0.7):
+    """Do they share so many words, and a band, and have the same numbers?"""
+    if not 0.7 <= similarity <= 1:
+        raise ValueError('similarity is not from 0.7 to 1')
+    share = jaccard(a, b, 1)
+    if share is None:
+        return None
+    differences = [int(x, 16) ^ int(y, 16) for x, y in zip(title_bands(a), title_bands(b))]
+    return (share >= similarity and numbers_of(a) == numbers_of(b) and
+            any(d >> 32 == 0 and d.bit_count() <= 9 for d in differences))
+
+
+#
 # The functions of the extension
 #
 
@@ -382,6 +417,9 @@ def evaluate(request):
         a = runs(request['a'], 1)
         found = passages(request['a'], request['b'], request.get('min_words', 13))
         return '|'.join(' '.join(a[p - 1:p - 1 + n]) for p, _, n in found) or None
+    if form == 'similar_titles':
+        result = similar_titles(request['a'], request['b'], request.get('similarity', 0.7))
+        return None if result is None else str(result).lower()
     by_minhash = None
     if request.get('function') == 'minhash':
         by_minhash = minhash
@@ -408,6 +446,8 @@ def evaluate(request):
     document = request['document'] * request.get('repeat', 1)
     if form == 'hash':
         return simhash_hash(document)
+    if form == 'title_bands':
+        return ''.join(title_bands(document) or []) or None
     if form == 'passage_keys':
         return ' '.join(map(str, passage_keys(document))) or None
     if form == 'bytea':

@@ -248,6 +248,10 @@ $node->safe_psql('postgres', q{
 				THEN round(simhash_jaccard(request->>'a', request->>'b', shingle, unit) * 1e9)::bigint::text
 			WHEN form = 'containment'
 				THEN round(simhash_containment(request->>'a', request->>'b', shingle, unit) * 1e9)::bigint::text
+			WHEN form = 'title_bands'
+				THEN simhash_title_bands(document)::text
+			WHEN form = 'similar_titles'
+				THEN simhash_similar_titles(request->>'a', request->>'b', coalesce((request->>'similarity')::float8, 0.7))::text
 			WHEN form = 'passage_keys'
 				THEN nullif(array_to_string(simhash_passage_keys(document), ' '), '')
 			WHEN form = 'passages'
@@ -368,10 +372,10 @@ compare('minhash, words', requests_file('minhash_words', map {
 
 # 1500 texts for each kind of fingerprint, and other forms
 is(system("@python '$test/reference/random_requests.py' 1500 1 >'$dir/random'"), 0, 'random requests');
-compare('random', "$dir/random", 7_000);
+compare('random', "$dir/random", 7_500);
 
 #
-# Every code point, alone and before marks: the words, and where those behind it stand.
+# Every code point, alone and before marks: the words, the numbers, and where the words behind it stand.
 # b has these in reverse order, so that each is a passage.  Where they stand is asked without
 # marks and with two.
 #
@@ -394,6 +398,7 @@ for (my $first = 0; $first < 0x110000; $first += 128)
 		push @requests, qq({"form": "shingles", "document": "$text", "shingle": 1, "unit": "word"});
 		push @requests, qq({"form": "passage_words", "a": "$text", "b": "$words", "min_words": 1})
 		  if $first < 0x20000 && ($mark eq '' || $mark eq '\u0323\u0345');
+		push @requests, qq({"form": "title_bands", "document": "$text"}) if $first < 0x20000 && $mark eq '';
 	}
 }
 compare('every code point', requests_file('every', @requests), 11_000);
