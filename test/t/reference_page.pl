@@ -165,7 +165,7 @@ my %actual = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', $members .
 	SELECT format('strategy %s %s %s %s', amopstrategy, pg_temp.type_name(amoplefttype), oprname, pg_temp.type_name(amoprighttype))
 	FROM pg_amop JOIN pg_opfamily f ON f.oid = amopfamily JOIN pg_am a ON a.oid = opfmethod JOIN pg_operator o ON o.oid = amopopr
 	WHERE amname = 'simhash' AND (opfname, amoplefttype) IN (('simhash_ops', 'simhash'::regtype), ('simhash_bits_ops', 'simhash_bits'::regtype),
-		('simhash_text_ops', 'text'::regtype), ('simhash_bytea_ops', 'bytea'::regtype));
+		('simhash_text_ops', 'text'::regtype), ('simhash_title_ops', 'text'::regtype), ('simhash_bytea_ops', 'bytea'::regtype));
 
 	SELECT format('column %s %s', attname, pg_temp.type_name(atttypid))
 	FROM pg_attribute JOIN members ON classid = 'pg_class'::regclass AND objid = attrelid WHERE attnum > 0;
