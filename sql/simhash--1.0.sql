@@ -1723,12 +1723,12 @@ COMMENT ON OPERATOR FAMILY simhash_bytea_ops USING simhash IS 'near-duplicate by
 -- the similarity, the bands are the same.
 
 CREATE FUNCTION simhash_similar_titles(a text, b text, similarity float8 DEFAULT 0.7) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3000;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 300;
 COMMENT ON FUNCTION simhash_similar_titles(text, text, float8) IS
 	'similar titles: share at least so much of their words, and a band, and have the same numbers; from 0.7 to 1';
 
 CREATE FUNCTION simhash_similar_titles_op(a text, b text) RETURNS boolean
-AS 'MODULE_PATHNAME', 'simhash_similar_titles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3000;
+AS 'MODULE_PATHNAME', 'simhash_similar_titles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 300;
 COMMENT ON FUNCTION simhash_similar_titles_op(text, text) IS 'implementation of =%= operator';
 CREATE OPERATOR =%= (
 	LEFTARG = text, RIGHTARG = text, FUNCTION = simhash_similar_titles_op,
@@ -1741,7 +1741,7 @@ CREATE DOMAIN simhash_bits_1024 AS simhash_bits(1024);
 COMMENT ON DOMAIN simhash_bits_1024 IS 'wide fingerprint of 1024 bits, such as 16 bands';
 
 CREATE FUNCTION simhash_title_bands(title text) RETURNS simhash_bits_1024
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash_title_bands(text) IS
 	'16 MinHash bands of the words of a title, which its numbers change; null if it has no letter, mark or number';
 

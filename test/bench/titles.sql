@@ -49,8 +49,13 @@ SELECT count(*) AS titles, round(avg(cardinality(string_to_array(title, ' '))), 
 CREATE FUNCTION numbers(title text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
 	SELECT array_agg(n ORDER BY n) FROM (SELECT regexp_replace(m[1], '^0+(.)', '\1') AS n FROM regexp_matches(title, '[0-9]+', 'g') m) s
 $$;
-CREATE UNLOGGED TABLE right_one AS SELECT q.id AS query, t.id FROM query q, title t
-WHERE simhash_jaccard(q.title, t.title, 1) >= 0.7 AND numbers(q.title) IS NOT DISTINCT FROM numbers(t.title);
+CREATE UNLOGGED TABLE word AS SELECT DISTINCT id, w FROM title, unnest(simhash_shingles(title, 1, 'word')) w;
+CREATE UNLOGGED TABLE query_word AS SELECT DISTINCT id, w FROM query, unnest(simhash_shingles(title, 1, 'word')) w;
+CREATE UNLOGGED TABLE shared AS SELECT q.id AS query, w.id, count(*) AS n FROM query_word q JOIN word w USING (w) GROUP BY 1, 2;
+CREATE UNLOGGED TABLE right_one AS SELECT s.query, s.id FROM shared s
+JOIN (SELECT id, count(*) AS n FROM query_word GROUP BY 1) a ON a.id = s.query JOIN (SELECT id, count(*) AS n FROM word GROUP BY 1) b ON b.id = s.id
+JOIN query q ON q.id = s.query JOIN title t ON t.id = s.id
+WHERE s.n >= 0.7 * (a.n + b.n - s.n) AND numbers(q.title) IS NOT DISTINCT FROM numbers(t.title);
 ANALYZE right_one;
 SELECT count(*) AS right_rows, round(count(*)::numeric / :queries, 2) AS a_query FROM right_one;
 
