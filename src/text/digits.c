@@ -12,7 +12,6 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
-#include "compat.h"
 #include "text/document.h"
 #include "text/unicode.h"
 
@@ -90,8 +89,8 @@ typedef const char *Number;
 static int
 compare_numbers(Number a, Number b)
 {
-	while (*a == *b && *a != ' ')
-		a++, b++;
+	for (; *a == *b && *a != ' '; a++)
+		b++;
 	return (unsigned char) *a - (unsigned char) *b;
 }
 
