@@ -52,6 +52,7 @@ $$;
 CREATE UNLOGGED TABLE word AS SELECT DISTINCT id, w FROM title, unnest(simhash_shingles(title, 1, 'word')) w;
 CREATE UNLOGGED TABLE query_word AS SELECT DISTINCT id, w FROM query, unnest(simhash_shingles(title, 1, 'word')) w;
 CREATE UNLOGGED TABLE shared AS SELECT q.id AS query, w.id, count(*) AS n FROM query_word q JOIN word w USING (w) GROUP BY 1, 2;
+ANALYZE word, query_word, shared;
 CREATE UNLOGGED TABLE right_one AS SELECT s.query, s.id FROM shared s
 JOIN (SELECT id, count(*) AS n FROM query_word GROUP BY 1) a ON a.id = s.query JOIN (SELECT id, count(*) AS n FROM word GROUP BY 1) b ON b.id = s.id
 JOIN query q ON q.id = s.query JOIN title t ON t.id = s.id
