@@ -43,6 +43,14 @@ FROM (VALUES ('The Old Man and the Sea', ''), ('agent 007', '7 '), ('10 9 x010 9
 	-- in two pieces of what is read
 	(repeat('a', 8190) || '4090', '4090 '), (repeat('a ', 4095) || '4090 1', '1 4090 ')) v (t, numbers);
 
+-- by chance, the hashes of two numbers are equal in what bands have of them; the operator and the functions compare the numbers
+CREATE TABLE annual (id int PRIMARY KEY, title text);
+INSERT INTO annual VALUES (1, 'the annual report of 2004 on the state of the old house'), (2, 'the annual report of 2525 on the state of the old house');
+CREATE INDEX annual_title ON annual USING simhash (title simhash_title_ops);
+SELECT simhash_share_band(simhash_title_bands(a.title), simhash_title_bands(b.title), 9) AS share_band, a.title =%= b.title AS alike,
+	simhash_jaccard(a.title, b.title, 1) >= 0.7 AS words, (SELECT count(*) FROM simhash_find_all('annual_title')) AS pairs
+FROM annual a, annual b WHERE a.id = 1 AND b.id = 2;
+
 --
 -- An index finds what the operator does: titles of few words and families, many of them equal
 --
