@@ -61,12 +61,14 @@ CREATE INDEX copy_tenant ON copy USING simhash (tenant, body simhash_text_ops);
 CREATE INDEX copy_upper ON copy USING simhash ((tenant % 2), upper(body) simhash_text_ops) WHERE id % 3 > 0 AND tenant < 3;
 CREATE INDEX doc_body ON doc USING simhash (body simhash_text_ops) WITH (bands = 16);
 CREATE INDEX doc_tenant ON doc USING simhash (tenant, body simhash_text_ops) WHERE id % 3 > 0;
+CREATE INDEX copy_words ON copy USING simhash (translate(body, '0123456789', 'abcdefghij') simhash_title_ops);
 SELECT * FROM simhash_advise('copy_body');
 SELECT index, w.* FROM (VALUES ('copy_body', 'simhash_similar(a.body, b.body, $1)', 'copy', 'true'),
 	('copy_32', 'simhash_similar(a.body, b.body, $1)', 'copy', 'true'),
 	('copy_data', 'simhash_similar(a.data, b.data, $1)', 'copy', 'true'),
 	('copy_tenant', 'a.tenant = b.tenant AND simhash_similar(a.body, b.body, $1)', 'copy', 'true'),
 	('copy_upper', 'a.tenant % 2 = b.tenant % 2 AND simhash_similar(a.body, b.body, $1)', 'copy', 'a.id % 3 > 0 AND a.tenant < 3'),
+	('copy_words', 'simhash_similar_titles(translate(a.body, ''0123456789'', ''abcdefghij''), translate(b.body, ''0123456789'', ''abcdefghij''), $1)', 'copy', 'true'),
 	('doc_body', 'simhash_similar(a.body, b.body, $1)', 'doc', 'true'),
 	('doc_tenant', 'a.tenant = b.tenant AND simhash_similar(a.body, b.body, $1)', 'doc', 'a.id % 3 > 0')) v(index, condition, tab, rows),
 	wrong(index, condition, tab, rows) w;

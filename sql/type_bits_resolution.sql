@@ -104,7 +104,7 @@ BEGIN
 		FROM pg_depend d, pg_identify_object(d.classid, d.objid, 0)
 		WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 			AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
-			AND identity ~ 'simhash_(minhash_)?bits|simhash_bands|simhash_similar_ball|simhash_(text|bytea)_ops'
+			AND identity ~ 'simhash_(minhash_)?bits|simhash_bands|simhash_title_|simhash_similar_ball|simhash_(text|bytea)_ops'
 			AND (identity !~ '\[\]$' OR current_setting('server_version_num')::int < 170000)
 	LOOP
 		EXECUTE 'ALTER EXTENSION simhash DROP ' || member;

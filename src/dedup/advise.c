@@ -132,9 +132,9 @@ choose_steps(Advice *advice)
 		if (call->nearness.known)
 		{
 			step->similarity = (double) (SIMILARITY_PARTS - i) / SIMILARITY_PARTS;
-			step->nbands = shtext_similar_bands(step->similarity, call->nearness.of_bytea,
+			step->nbands = shbits_similar_bands(step->similarity, call->nearness.documents,
 												&step->radius);
-			if (step->nbands > nbands)
+			if (step->nbands == 0 || step->nbands > nbands)
 				break;
 		}
 		advice->nsteps++;
@@ -283,7 +283,7 @@ similarity_to(const Advice *advice, Datum value)
 	if (!nearness->known)
 		return !advice->has_operator || shdup_columns_agree(advice->last, own, &value) ? 1 : -1;
 	return shtext_similarity((struct varlena *) DatumGetPointer(*own),
-							 (struct varlena *) DatumGetPointer(value), nearness->of_bytea,
+							 (struct varlena *) DatumGetPointer(value), nearness->documents,
 							 &similarity) ? similarity : -1;
 }
 

@@ -211,15 +211,25 @@ shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
 /*
  * Start to read, of the entries within a ball, those that the probes of a ring meet, from
  * radius inner, or -1, to radius.  Releases the pin of the last ball.  Returns false if the
- * ring is not read by probes.  Reads no page yet.
+ * ring is not read by probes, or takes more pages than the allowance.  Reads no page yet.
  */
 bool
-shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball, int inner, int radius)
+shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball, int inner, int radius,
+					  double allowance)
 {
 	set_ball(scan, ball);
-	scan->plan_radius = -1;
-	if (scan->groups.all || !shbits_plan_ring(scan->geometry->scheme, inner, radius,
-											  scan->leaves_per_table, &scan->plan))
+	if (scan->groups.all)
+		return false;
+	if (inner < 0)
+		plan_ball(scan, radius);
+	else
+	{
+		scan->plan_radius = -1;
+		if (!shbits_plan_ring(scan->geometry->scheme, inner, radius, scan->leaves_per_table,
+							  &scan->plan))
+			return false;
+	}
+	if (scan->plan.probes[0].nbits == 0 || shidx_plan_charge(&scan->plan) >= allowance)
 		return false;
 	if (inner < 0)
 		look_ahead(scan);

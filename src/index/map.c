@@ -92,7 +92,7 @@ static uint32 map_hand = 0;		/* the next slot to be freed, if there is no
  * meets copies that are wrong for it.
  *
  * Separate copies for each index only save time, since a buffer that a copy names is
- * used only if it has a page of this index (shidx_read_place).  So the tests also
+ * used only if it has a page of this index (read_place in tree.c).  So the tests also
  * run with SHIDX_SHARE_MAP, where all indexes share them, and most are wrong.
  */
 static inline uint64

@@ -197,10 +197,10 @@ start_named(ShIdxReader *reader)
  * Start to read the entries within a ball that a ring meets, as shidx_ball_start_ring does.
  */
 bool
-shidx_start_ring(ShIdxReader *reader, SimhashBall ball, int inner, int radius)
+shidx_start_ring(ShIdxReader *reader, SimhashBall ball, int inner, int radius, double allowance)
 {
 	start_named(reader);
-	return shidx_ball_start_ring(&reader->ballscan, ball, inner, radius);
+	return shidx_ball_start_ring(&reader->ballscan, ball, inner, radius, allowance);
 }
 
 /*

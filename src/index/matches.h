@@ -84,7 +84,8 @@ extern void shidx_ball_set_groups(ShIdxBallScan *scan, ShIdxGroups *groups);
 extern double shidx_ball_leaves(const ShIdxBallScan *scan);
 extern void shidx_ball_look_ahead(ShIdxBallScan *scan, const ShIdxBalls *parts);
 extern void shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball);
-extern bool shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball, int inner, int radius);
+extern bool shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball, int inner, int radius,
+								  double allowance);
 extern void shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball);
 extern bool shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches);
 extern void shidx_ball_mark_dead(ShIdxBallScan *scan, const ShIdxMatches *matches,
@@ -131,7 +132,8 @@ extern void shidx_reader_prepare(ShIdxReader *reader, Snapshot snapshot, bool sk
 								 uint64 *nsearches, bool wants_cost);
 extern void shidx_reader_release(ShIdxReader *reader);
 extern void shidx_start_query(ShIdxReader *reader, bool distinct);
-extern bool shidx_start_ring(ShIdxReader *reader, SimhashBall ball, int inner, int radius);
+extern bool shidx_start_ring(ShIdxReader *reader, SimhashBall ball, int inner, int radius,
+							 double allowance);
 extern void shidx_start_table(ShIdxReader *reader, SimhashBall ball);
 extern void shidx_start_nulls(ShIdxReader *reader);
 extern bool shidx_next_matches(ShIdxReader *reader);

@@ -12,8 +12,8 @@
  *
  * 2. Otherwise a ball grows by rings (bits/probe.h).  The first one is the ball of the
  *	  scheme's distance, which contains what most queries want, at the cost of a lookup;
- *	  each later one adds one bit.  Matches that rings meet beyond the ball are held until
- *	  it has grown that far.  The plan (plan.c) says how long rings are worth their pages.
+ *	  each later one adds one bit.  Matches that later rings meet beyond the ball are held
+ *	  until it has grown that far.  The plan (plan.c) says how long rings are worth their pages.
  *
  * 3. Then a table is read from end to end for a ball that should hold a batch, and
  *	  once more for the nearest sixteenth of its entries, or as many as fit in memory.
@@ -475,9 +475,10 @@ ball_around(const ShIdxOrdered *ordered, int radius)
  * The radius, at least "least", within which a batch of matches is expected.
  */
 static int
-radius_of_batch(const ShIdxOrdered *ordered, int least, double batch)
+radius_of_batch(const ShIdxOrdered *ordered, int least)
 {
-	return Min(shidx_plan_radius(shidx_ball_leaves(&ordered->reader->ballscan), least, batch),
+	return Min(shidx_plan_radius(shidx_ball_leaves(&ordered->reader->ballscan), least,
+								 ordered->batch),
 			   ordered->reach);
 }
 
@@ -510,29 +511,33 @@ collect_ring(ShIdxOrdered *ordered)
 	ShIdxBallScan *ballscan = &reader->ballscan;
 	Candidates *candidates = &ordered->candidates;
 	bool		first = ordered->next == 0;
-	const ShIdxGroups *groups = &ballscan->groups;
+	double		allowance = (double) ordered->allowance / ballscan->groups.count;
 	int			radius = first ? Min(ballscan->geometry->scheme->distance, ordered->reach) :
 		ordered->next;
 
-	/* if nothing is held for the next ring, it has to begin at the center */
+	/*
+	 * If nothing is held for the next ring, it has to begin at the center.
+	 * Nothing is held for the second one: where many fingerprints share a
+	 * prefix, the first one jumps over those that lie outside of its ball.
+	 */
 	if (ordered->next > ordered->held_radius)
 	{
+		if (ordered->ring >= 0)
+			ordered->batch *= BATCH_GROWTH;
 		forget_candidates(candidates);
 		ordered->ring = -1;
-		ordered->held_radius = radius_of_batch(ordered, radius, ordered->batch * BATCH_GROWTH);
+		ordered->held_radius = first ? radius : radius_of_batch(ordered, radius);
 	}
 	ordered->least = radius;
-	if (ordered->tables_read == 0 && !groups->all &&
-		shidx_plan_is_ring_worth(ballscan->geometry->scheme, ballscan->leaves_per_table,
-								 ordered->ring, radius,
-								 first ? radius : next_match_radius(ordered),
-								 (double) ordered->allowance / groups->count) &&
-		shidx_start_ring(reader, ball_around(ordered, ordered->held_radius), ordered->ring, radius) &&
+	if (ordered->tables_read == 0 &&
+		(first || shidx_plan_is_ring_worth(ballscan->geometry->scheme, ballscan->leaves_per_table,
+										   ordered->ring, radius, next_match_radius(ordered),
+										   allowance)) &&
+		shidx_start_ring(reader, ball_around(ordered, ordered->held_radius), ordered->ring, radius,
+						 allowance) &&
 		collect_within(ordered, &ordered->held_radius, candidates->max / 2, ordered->allowance))
 	{
 		start_candidates(candidates, radius);
-		if (ordered->ring < 0)
-			ordered->batch *= BATCH_GROWTH;
 		ordered->ring = radius;
 		ordered->next = radius + 1;
 		return true;
@@ -556,7 +561,7 @@ collect_nearest(ShIdxOrdered *ordered)
 	int			radius = ordered->reach;
 
 	if (ordered->tables_read == 0)
-		radius = radius_of_batch(ordered, ordered->next, ordered->batch);
+		radius = radius_of_batch(ordered, ordered->next);
 	else
 		wanted = Max(wanted, entries * LARGE_BATCH);
 	ordered->least = ordered->next;

@@ -227,8 +227,8 @@ shidx_plan_radius(double leaves_per_table, int least, double batch)
  * The pages that count against the budget of a ball: leaves, and one more for
  * each search.
  */
-static double
-pages_charged(const ShBitsProbePlan *plan)
+double
+shidx_plan_charge(const ShBitsProbePlan *plan)
 {
 	return plan->pages + Min(plan->ranges, plan->pages);
 }
@@ -251,7 +251,7 @@ shidx_plan_is_ring_worth(const ShBitsScheme *scheme, double leaves_per_table, in
 	{
 		if (!shbits_plan_ring(scheme, inner, r, leaves_per_table, &plan))
 			return false;
-		charged += pages_charged(&plan);
+		charged += shidx_plan_charge(&plan);
 		if (r == radius && charged < spare)
 			return true;
 		if (charged >= allowance)
@@ -286,7 +286,7 @@ shidx_plan_order(const ShBitsScheme *scheme, double leaves_per_table, ShIdxCost 
 		(void) shbits_plan_ring(scheme, inner, radius, leaves, &plan);
 		first->ranges += plan.ranges;
 		first->pages += plan.pages;
-		allowance -= pages_charged(&plan);
+		allowance -= shidx_plan_charge(&plan);
 	}
 	if (radius > target)
 		return 3 * leaves;

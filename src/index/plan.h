@@ -11,7 +11,7 @@
 #include "nodes/pg_list.h"
 #include "utils/rel.h"
 
-#include "bits/scheme.h"
+#include "bits/probe.h"
 #include "index/group.h"
 #include "index/page.h"
 
@@ -43,6 +43,7 @@ extern int	shidx_plan_cheapest(const List *conditions, const ShIdxGeometry *geom
 extern bool shidx_plan_by_condition(const ShIdxCost *cost, double leaves_per_table);
 extern double shidx_plan_for_rings(double leaves_per_table);
 extern int	shidx_plan_radius(double leaves_per_table, int least, double batch);
+extern double shidx_plan_charge(const ShBitsProbePlan *plan);
 extern bool shidx_plan_is_ring_worth(const ShBitsScheme *scheme, double leaves_per_table, int inner,
 									 int radius, int target, double allowance);
 extern double shidx_plan_order(const ShBitsScheme *scheme, double leaves_per_table, ShIdxCost *first);
