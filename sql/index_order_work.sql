@@ -69,8 +69,8 @@ SELECT * FROM most_readings('small', 'fp <@ ANY (ARRAY[simhash_ball(7, 3), simha
 SELECT bool_and(readings(format('SELECT id FROM random ORDER BY fp <~> %L LIMIT 10', bits('q' || i)::simhash),
 	'random_fp') <= 2) AS ten
 FROM generate_series(1, 20) i;
--- all rows far away, where few are expected: rings and the first reading of a table find
--- none, and the second one expects nothing
+-- all rows far away, where few are expected: the first reading of a table finds none, and
+-- the second one expects nothing
 CREATE TABLE far (id int, fp simhash);
 INSERT INTO far SELECT i, flip(-1, 10, 'f' || i) FROM generate_series(1, 30000) i;
 CREATE INDEX far_fp ON far USING simhash (fp) WITH (fillfactor = 10);

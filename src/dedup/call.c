@@ -7,7 +7,8 @@
  * Workers compare fingerprints only.  The leader looks up rows, and compares values for
  * which the index has computed fingerprints, or of the columns before the
  * fingerprint.  It does this in parallel mode, in which functions that are not
- * marked as safe, or at least restricted, may fail.
+ * marked as safe, or at least restricted, may fail.  Where an index has bands, it does so
+ * before and after.
  *
  * All rows that a call returns have the same layout, since the same columns are null
  * in all of them, and mostly no column is of variable length.  So a row is formed
@@ -150,7 +151,7 @@ workers_of_call(const ShDupHeaps *heaps, int distance)
 		workers = Max(workers, wanted);
 	}
 	workers = Min(Max(workers, workers_for_pages(pages, distance)), max_parallel_workers_per_gather);
-	return workers > 0 && functions_are_allowed(heaps) ? workers : 0;
+	return workers > 0 && (heaps->banded || functions_are_allowed(heaps)) ? workers : 0;
 }
 
 /*

@@ -163,7 +163,7 @@ report_too_many(const ShDupUnionFind *components)
 						 maintenance_work_mem, enough)));
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("more than %u fingerprints with near-duplicates do not fit into maintenance_work_mem",
+			 errmsg("more than %u values with near-duplicates do not fit into maintenance_work_mem",
 					components->count),
 			 components->what == SHDUP_ROWS ?
 			 errhint("Increase maintenance_work_mem from %d kB to %.0f kB, which is enough for any number of them, or VACUUM the table if it has many dead rows.",

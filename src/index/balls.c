@@ -27,8 +27,8 @@
 #include "bits/probe.h"
 #include "compat.h"
 #include "index/leaf.h"
-#include "index/plan.h"
 #include "index/matches.h"
+#include "index/plan.h"
 #include "index/tree.h"
 
 /*
@@ -60,16 +60,17 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, const ShIdxGeometry *geome
 
 /*
  * Set the groups to read from now on; the list must live as long as it is in use.  If the
- * index has groups, this counts their leaves or, if none can be left out, the groups.
+ * index has groups, this counts their leaves or, if none can be left out and each is searched
+ * for a condition, the groups.
  */
 void
-shidx_ball_set_groups(ShIdxBallScan *scan, ShIdxGroups *groups)
+shidx_ball_set_groups(ShIdxBallScan *scan, ShIdxGroups *groups, bool has_condition)
 {
 	double		leaves;
 
 	if (!shidx_is_grouped(scan->index))
 		return;
-	leaves = shidx_plan_groups(scan->index, groups, leaves_of_table(scan));
+	leaves = shidx_plan_groups(scan->index, groups, has_condition, leaves_of_table(scan));
 	if (leaves != scan->leaves_per_table || groups->total != scan->groups.total)
 		scan->plan_radius = -1;
 	scan->groups = *groups;
@@ -191,18 +192,14 @@ look_ahead(ShIdxBallScan *scan)
 }
 
 /*
- * Start to read the entries within a ball; one of a negative radius is empty.
- * Releases the pin of the last ball.  Reads no page yet.
+ * Start to read the entries within a ball of a radius >= 0.  Releases the pin of the last
+ * ball.  Reads no page yet.
  */
 void
 shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
 {
+	Assert(ball.radius >= 0);
 	set_ball(scan, ball);
-	if (ball.radius < 0)
-	{
-		scan->probe = scan->plan.nprobes;
-		return;
-	}
 	plan_ball(scan, ball.radius);
 	if (!scan->of_all_parts && !scan->groups.all)
 		look_ahead(scan);

@@ -16,8 +16,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "pgstat.h"
 #include "utils/memutils.h"
 
 #include "compat.h"

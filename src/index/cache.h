@@ -84,8 +84,9 @@ extern ShBitsScheme *shidx_get_scheme(Relation index);
  * What this backend remembers of the index, reading the metapage if need be.
  *
  * The result is valid until the next relcache invalidation can be processed,
- * that is, until the caller locks a relation or accesses a catalog.  Takes and
- * releases a share lock on the metapage if it has to read it.
+ * that is, until the caller locks a relation or accesses a catalog, or searches a
+ * tree, whose root may have been split.  Takes and releases a share lock on the
+ * metapage if it has to read it.
  */
 static inline ShIdxCache *
 shidx_get_cache(Relation index)

@@ -239,9 +239,8 @@ leaves_per_table(const IndexOptInfo *info, const ShIdxGeometry *geometry)
 }
 
 /*
- * What trees an index has, and whether its fingerprints are of type simhash_bits; and how
- * many groups, if all are read.  A hypothetical one has the default scheme, and a group for
- * each leaf.
+ * What trees an index has, and whether its fingerprints are of type simhash_bits.  A
+ * hypothetical one has the default scheme.
  */
 static void
 find_geometry(const IndexOptInfo *info, ScanShape *shape)
@@ -268,8 +267,6 @@ find_geometry(const IndexOptInfo *info, ScanShape *shape)
 		shape->geometry = shape->kind == SHIDX_BANDED ?
 			shidx_make_geometry(SHBITS_WIDTH * shidx_default_bands(family, type), 1, 0, true) :
 			shidx_make_geometry(width, blocks, blocks - 1, false);
-		if (shape->groups.all)
-			shape->groups.count = leaves_per_table(info, shape->geometry);
 	}
 	else
 	{
@@ -277,11 +274,27 @@ find_geometry(const IndexOptInfo *info, ScanShape *shape)
 		Relation	index = index_open(info->indexoid, NoLock);
 
 		shape->geometry = shidx_get_geometry(index);
-		if (shape->groups.all)
-			shape->groups.count = shidx_count_groups(index,
-													 leaves_per_table(info, shape->geometry));
 		index_close(index, NoLock);
 	}
+}
+
+/*
+ * How many groups a scan goes through that looks for a condition in all of them.  A
+ * hypothetical index has one for each leaf.
+ */
+static double
+count_all_groups(const IndexOptInfo *info, const ShIdxGeometry *geometry)
+{
+	double		count = leaves_per_table(info, geometry);
+
+	if (!info->hypothetical)
+	{
+		Relation	index = index_open(info->indexoid, NoLock);
+
+		count = shidx_count_groups(index, count);
+		index_close(index, NoLock);
+	}
+	return count;
 }
 
 /*
@@ -382,6 +395,8 @@ find_shape(PlannerInfo *root, IndexPath *path)
 	foreach(lc, quals)
 		add_condition(root, info->opfamily[info->nkeycolumns - 1],
 						lfirst_node(RestrictInfo, lc)->clause, &shape);
+	if (shape.groups.all && shape.conditions != NIL)
+		shape.groups.count = count_all_groups(info, shape.geometry);
 	return shape;
 }
 

@@ -373,7 +373,7 @@ shidx_map_may_replace(void)
 }
 
 /*
- * Free the slot of a page, and so many others that its copy has room.
+ * Free the slot of a page, and other ones until its copy has room.
  */
 static Slot *
 make_slot(Relation index, BlockNumber block, Size size)

@@ -93,7 +93,7 @@ shidx_reader_prepare(ShIdxReader *reader, Snapshot snapshot, bool skip_dead, uin
 	scan->snapshot = snapshot;
 	scan->skip_dead = skip_dead;
 	scan->part = 0;
-	shidx_ball_set_groups(scan, &query->groups);
+	shidx_ball_set_groups(scan, &query->groups, query->nconditions > 0);
 	reader->nsearches = nsearches;
 	if (query->non_nulls || query->nulls)
 		count_search(reader);

@@ -80,7 +80,8 @@ typedef struct ShIdxBallScan
 
 /* balls.c */
 extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, const ShIdxGeometry *geometry);
-extern void shidx_ball_set_groups(ShIdxBallScan *scan, ShIdxGroups *groups);
+extern void shidx_ball_set_groups(ShIdxBallScan *scan, ShIdxGroups *groups,
+								  bool has_condition);
 extern double shidx_ball_leaves(const ShIdxBallScan *scan);
 extern void shidx_ball_look_ahead(ShIdxBallScan *scan, const ShIdxBalls *parts);
 extern void shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball);

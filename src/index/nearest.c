@@ -385,7 +385,7 @@ make_room(ShIdxOrdered *ordered, int64 wanted, int *radius, int64 *limit)
 	int64		kept = 0;
 	int			last = ordered->next - 1;
 
-	while (last < *radius && kept < wanted)
+	while (last < *radius && (kept < wanted || last < ordered->least))
 		kept += candidates->counts[++last];
 	ordered->next_overflows = false;
 	if (kept > *limit / 4 * 3)
@@ -502,7 +502,7 @@ next_match_radius(const ShIdxOrdered *ordered)
 
 /*
  * Let the ball grow by a ring, and sort what is in it.  Returns false, with nothing held, if
- * that costs too much, or the table has been read.
+ * that costs too much.
  */
 static bool
 collect_ring(ShIdxOrdered *ordered)
@@ -529,8 +529,7 @@ collect_ring(ShIdxOrdered *ordered)
 		ordered->held_radius = first ? radius : radius_of_batch(ordered, radius);
 	}
 	ordered->least = radius;
-	if (ordered->tables_read == 0 &&
-		(first || shidx_plan_is_ring_worth(ballscan->geometry->scheme, ballscan->leaves_per_table,
+	if ((first || shidx_plan_is_ring_worth(ballscan->geometry->scheme, ballscan->leaves_per_table,
 										   ordered->ring, radius, next_match_radius(ordered),
 										   allowance)) &&
 		shidx_start_ring(reader, ball_around(ordered, ordered->held_radius), ordered->ring, radius,
@@ -565,6 +564,7 @@ collect_nearest(ShIdxOrdered *ordered)
 	else
 		wanted = Max(wanted, entries * LARGE_BATCH);
 	ordered->least = ordered->next;
+	ordered->next_overflows = false;
 	shidx_start_table(ordered->reader, ball_around(ordered, radius));
 	(void) collect_within(ordered, &radius, (int64) Min(wanted, ordered->candidates.max / 2.0),
 						  PG_INT64_MAX);
@@ -587,7 +587,7 @@ collect_next(ShIdxOrdered *ordered)
 		if (collect_all_within(ordered, ordered->allowance))
 			return;
 	}
-	if (collect_ring(ordered))
+	if (ordered->tables_read == 0 && collect_ring(ordered))
 		return;
 	if (ordered->tables_read == 0 || (ordered->tables_read == 1 && !ordered->next_overflows))
 		collect_nearest(ordered);
@@ -623,7 +623,6 @@ next_streamed(ShIdxOrdered *ordered, ShFingerprint *fp, ItemPointer tid)
 	ordered->streams = false;
 	ordered->next++;
 	ordered->tables_read++;
-	ordered->next_overflows = false;
 	return false;
 }
 
@@ -658,7 +657,7 @@ shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, ShFingerprint *fp, Item
 	for (;;)
 	{
 		/* pages of collected candidates need no pin */
-		ordered->reader->ballscan.keep_pin = want_pin && ordered->streams;
+		shidx_reader_keep_pins(ordered->reader, want_pin && ordered->streams);
 		if (ordered->streams ? next_streamed(ordered, fp, tid) :
 			next_collected(ordered, want_pin, fp, tid))
 			return true;
@@ -666,6 +665,6 @@ shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, ShFingerprint *fp, Item
 			break;
 		collect_next(ordered);
 	}
-	ordered->reader->ballscan.keep_pin = want_pin;
+	shidx_reader_keep_pins(ordered->reader, want_pin);
 	return false;
 }

@@ -278,10 +278,13 @@ shidx_plan_order(const ShBitsScheme *scheme, double leaves_per_table, ShIdxCost 
 
 	first->ranges = 0;
 	first->pages = 0;
-	for (int inner = -1; radius <= target; inner = radius++)
+	for (; radius <= target; radius++)
 	{
-		if (!shidx_plan_is_ring_worth(scheme, leaves, inner, radius, inner < 0 ? radius : target,
-									  allowance))
+		/* the second ring begins at the center as well */
+		int			inner = radius <= scheme->distance + 1 ? -1 : radius - 1;
+
+		if (!shidx_plan_is_ring_worth(scheme, leaves, inner, radius,
+									  radius == scheme->distance ? radius : target, allowance))
 			break;
 		(void) shbits_plan_ring(scheme, inner, radius, leaves, &plan);
 		first->ranges += plan.ranges;
@@ -454,18 +457,20 @@ shidx_count_groups(Relation index, double leaves)
 }
 
 /*
- * The leaves of a table by which a scan of groups is planned, of a table with this many: those
- * of one of the groups, on average, or of all if none can be left out.  Sets groups->total.
+ * The leaves by which a scan of groups is planned: of those that a table has, the leaves of one
+ * of the groups, on average, or of all if none can be left out.  Then, if the scan looks for
+ * a condition in each, sets groups->total.
  */
 double
-shidx_plan_groups(Relation index, ShIdxGroups *groups, double table)
+shidx_plan_groups(Relation index, ShIdxGroups *groups, bool has_condition, double table)
 {
 	int			counted = Min(groups->count, MAX_COUNTED);
 	double		leaves = 0;
 
 	if (groups->all)
 	{
-		groups->total = shidx_count_groups(index, table);
+		if (has_condition)
+			groups->total = shidx_count_groups(index, table);
 		return table;
 	}
 	for (int i = 0; i < counted; i++)

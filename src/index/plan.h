@@ -50,6 +50,7 @@ extern double shidx_plan_order(const ShBitsScheme *scheme, double leaves_per_tab
 
 /* groups */
 extern double shidx_count_groups(Relation index, double leaves);
-extern double shidx_plan_groups(Relation index, ShIdxGroups *groups, double table);
+extern double shidx_plan_groups(Relation index, ShIdxGroups *groups, bool has_condition,
+								double table);
 
 #endif							/* SIMHASH_INDEX_PLAN_H */

@@ -153,8 +153,8 @@ argument_as_fingerprint(Datum argument, Oid type)
 
 /*
  * The ball of the fingerprints that an operator finds for an argument of a type: the
- * parts of its center, and *radius and *bands, unless they are known.  Returns false if there is nothing in it, as
- * the argument has no fingerprint, for instance.
+ * parts of its center, and *radius and *bands, unless they are known.  Returns false if
+ * there is nothing in it, as the argument has no fingerprint, for instance.
  */
 static bool
 ball_of_argument(ShIdxQuery *query, ShIdxAsk ask, Datum argument, Oid type,

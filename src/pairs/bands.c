@@ -362,9 +362,9 @@ find_firsts(ShPairsBands *bands, const ShPairsEntryArrays *entries)
 	for (size_t start = 0, end; start < entries->count; start = end)
 	{
 		end = word_end(entries, start);
-		shcompat_check_at(start);
 		for (size_t i = start; i < end && end - start > 1; i++)
 		{
+			shcompat_check_at(i);
 			bands->words[count] = (uint32) start;
 			bands->repeated[count++] = entries->rows[i];
 		}
@@ -623,6 +623,13 @@ shpairs_bands_finish(ShPairsBands *bands, bool of_array, ShPairsProgress *progre
 	size_t		count;
 
 	bands->of_array = of_array;
+	if (bands->capacity_repeated > 0)
+	{
+		pfree(bands->words);
+		pfree(bands->repeated);
+		pfree(bands->firsts);
+		bands->capacity_repeated = 0;
+	}
 	turn_rows(bands);
 	forget_band_numbers(bands);
 	shpairs_progress_begin(progress, SHPAIRS_COMPARING, shidx_sort_count(bands->sort));

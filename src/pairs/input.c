@@ -649,6 +649,14 @@ shpairs_input_next(ShPairsInput *input)
 void
 shpairs_input_end(ShPairsInput *input)
 {
+	if (input->settled != NULL)
+	{
+		pfree(input->settled->all.words);
+		pfree(input->settled->all.rows);
+		if (input->settled->all.groups != NULL)
+			pfree(input->settled->all.groups);
+		pfree(input->settled);
+	}
 	if (input->words != NULL)
 		end_words(input);
 	if (input->sort != NULL)

@@ -8,7 +8,6 @@
 #ifndef SIMHASH_PAIRS_TEMP_FILE_H
 #define SIMHASH_PAIRS_TEMP_FILE_H
 
-#include "commands/tablespace.h"
 #include "storage/buffile.h"
 
 /*
@@ -17,7 +16,6 @@
 static inline BufFile *
 shpairs_create_file(void)
 {
-	PrepareTempTablespaces();
 	return BufFileCreateTemp(false);
 }
 
