@@ -91,4 +91,15 @@ SELECT unnest(ARRAY['DELETE FROM mixed WHERE id % 5 = ' || k, 'VACUUM mixed',
 SELECT simhash_index_check('mixed_fp', true) \gset
 SELECT entries, leaf_pages < entries / 600 AS full_enough FROM simhash_index_info('mixed_fp') WHERE table_no IS NULL;
 
+--
+-- An insert is logged before any of the leaves that it changes can be written
+--
+CREATE TABLE logged (fp simhash);
+INSERT INTO logged SELECT bits('l' || i) FROM generate_series(1, 10) i;
+CREATE INDEX logged_fp ON logged USING simhash (fp);
+SELECT pg_current_wal_insert_lsn() AS before \gset
+INSERT INTO logged VALUES (7), (NULL);
+SELECT count(*) AS leaves, bool_and((page_header(get_raw_page('logged_fp', b::int))).lsn > :'before') AS logged
+FROM generate_series(1, pg_relation_size('logged_fp') / 8192 - 1) b;
+
 DROP SCHEMA inspect_pages_test CASCADE;

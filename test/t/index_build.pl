@@ -9,6 +9,8 @@ my $node = start_node(
 	'wal_level = replica',
 	'max_worker_processes = 16',
 	'max_parallel_workers = 8',
+	# shared memory that has been in use before is not zeros
+	'min_dynamic_shared_memory = 64MB',
 	'log_min_messages = debug1',
 	'max_prepared_transactions = 1',
 	'max_wal_size = 2GB');

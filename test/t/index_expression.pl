@@ -83,6 +83,10 @@ is( workers(
 		"CREATE FUNCTION of_row(docs) RETURNS extensions.simhash LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS "
 		  . "'BEGIN RETURN $compute(\$1.body); END'; $index (of_row(docs)); DROP INDEX x; DROP FUNCTION of_row"),
 	2, 'in a whole row');
+is( workers(
+		"CREATE TABLE texts AS SELECT body FROM docs;
+		CREATE INDEX ON texts USING simhash (body extensions.simhash_text_ops); DROP TABLE texts"),
+	2, 'in the first column, of which the operator class computes bands');
 is(workers("$index (h); DROP INDEX x"), 0, 'they do not where they are not read');
 is(workers("$index ((h::extensions.simhash)); DROP INDEX x"), 0, 'nor in another expression');
 is(workers("SET min_parallel_table_scan_size = '4MB'; $index ($compute(body)); DROP INDEX x"),
