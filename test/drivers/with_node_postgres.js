@@ -94,6 +94,11 @@ async function main() {
 		await client.query('INSERT INTO corpus (body) VALUES ($1) ON CONFLICT DO NOTHING', [body]);
 	is('kept out', await values('SELECT body FROM corpus'), ['hello world']);
 
+	// the guard of doc/guards.md
+	const [user, text] = [1, 'Harbor Ltd. is customer 4711, and its invoices are due in four weeks'];
+	const { rows: [{ id }] } = await client.query('SELECT remember($1, $2) AS id', [user, text]);
+	is('a guard that merges', [id, ...await values('SELECT seen FROM memories')], [1, 3]);
+
 	let from;
 	try {
 		({ from } = require('pg-copy-streams'));

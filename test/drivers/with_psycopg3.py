@@ -107,6 +107,19 @@ def run(conn, mode):
         conn.execute('INSERT INTO corpus (body) VALUES (%s) ON CONFLICT DO NOTHING', (body,))
     check(f'{mode}: kept out', values('SELECT body FROM corpus'), ['hello world'])
 
+    # the guard of doc/guards.md
+    told = []
+    body = 'Harbor Ltd. is customer 4711, and its invoices are due in four weeks'
+    for user in (1, 2):
+        with conn.transaction():
+            conn.execute("SELECT pg_advisory_xact_lock('memories'::regclass::int, %s)", (user,))
+            near = conn.execute('SELECT near_duplicate_of(%s, %s)', (user, body)).fetchone()[0]
+            if near is None:
+                conn.execute('INSERT INTO memories (user_id, body) VALUES (%s, %s)', (user, body))
+        told.append(near)
+    check(f'{mode}: a guard that advises', told + values('SELECT user_id FROM memories ORDER BY 1'), [1, None, 1, 2])
+    conn.execute('DELETE FROM memories WHERE user_id = 2')
+
     with conn.cursor().copy('COPY docs (id, fp) FROM STDIN') as copy:
         copy.write_row((20, fp))
         copy.write_row((21, -1))
