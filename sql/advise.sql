@@ -119,6 +119,9 @@ SELECT distance, sampled, abs(with_near_duplicate - near) < 0.02 AS near, remove
 	a = (SELECT b FROM simhash_advise('large_fp', 2000) b WHERE b.distance = a.distance) AS again
 FROM simhash_advise('large_fp', 2000) a JOIN found USING (distance) ORDER BY distance;
 SELECT sampled FROM simhash_advise('large_fp', 1) UNION ALL SELECT sampled FROM simhash_advise('large_fp', NULL);
+-- a partial index whose rows are in few pages
+CREATE INDEX large_part ON large USING simhash (fp) WHERE id BETWEEN 20000 AND 20400;
+SELECT DISTINCT sampled FROM simhash_advise('large_part', 100);
 -- many matches: there are at least 1,000, and those of a stricter threshold are all found
 CREATE TABLE many AS SELECT made(i / 1200, i % 5, 1) AS body FROM generate_series(1, 1800) i;
 CREATE INDEX many_body ON many USING simhash (body simhash_text_ops) WITH (bands = 12);

@@ -43,6 +43,9 @@ PG_FUNCTION_INFO_V1(simhash_advise);
 #define BLOCKS_SEED			1
 #define ROWS_SEED			2
 
+/* rows of the index among which those of a sample are drawn, for each of them */
+#define DRAWN_AMONG			4
+
 /* matches after which a scan stops, and comparisons for each row of the sample, on average */
 #define MAX_MATCHES			1000
 #define MAX_COMPARISONS		1000
@@ -204,8 +207,25 @@ scan_block(const ShDupHeap *heap, BlockNumber block, Snapshot snapshot)
 }
 
 /*
- * Draw at most so many of the rows that the snapshot sees and that the index holds, in random
- * order.  Returns how many.  As in ANALYZE, blocks are drawn from those of all tables, then
+ * How many blocks to read for a sample: one for each row or, of a partial index, as many as
+ * should have enough of its rows.
+ */
+static int
+blocks_of_sample(const ShDupHeaps *heaps, int wanted, bool partial)
+{
+	double		rows = 0;
+
+	if (!partial)
+		return wanted;
+	for (int i = 0; i < heaps->count; i++)
+		rows += Max(heaps->heaps[i].index->rd_rel->reltuples, 0);
+	rows = Min((double) DRAWN_AMONG * wanted / Max(rows, 1), 1) * heaps->nblocks;
+	return (int) Min(Max(rows, wanted), INT_MAX);
+}
+
+/*
+ * Draw at most the wanted number of the rows that the snapshot sees and that the index holds,
+ * in random order.  Returns how many.  As in ANALYZE, blocks are drawn from those of all tables, then
  * rows from those of the blocks.
  *
  * Evaluates the predicate of the index, as the owner of the table.
@@ -228,7 +248,8 @@ draw_sample(Advice *advice, int wanted, ShPairsRow *rows)
 	shdup_become_owner(&caller, named->heap);
 	conditions = shdup_index_trees(named->index->rd_indextuple, Anum_pg_index_indpred);
 	predicate = ExecPrepareQual(make_ands_implicit((Expr *) conditions), estate);
-	BlockSampler_Init(&blocks, heaps->nblocks, wanted, BLOCKS_SEED);
+	BlockSampler_Init(&blocks, heaps->nblocks,
+					  blocks_of_sample(heaps, wanted, conditions != NIL), BLOCKS_SEED);
 	sampler_random_init_state(ROWS_SEED, &random);
 	while (BlockSampler_HasMore(&blocks))
 	{

@@ -8,7 +8,7 @@
  * which the index has computed fingerprints, or of the columns before the
  * fingerprint.  It does this in parallel mode, in which functions that are not
  * marked as safe, or at least restricted, may fail.  Where an index has bands, it does so
- * before and after.
+ * outside of parallel mode.
  *
  * All rows that a call returns have the same layout, since the same columns are null
  * in all of them, and mostly no column is of variable length.  So a row is formed

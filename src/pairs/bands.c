@@ -628,6 +628,8 @@ shpairs_bands_finish(ShPairsBands *bands, bool of_array, ShPairsProgress *progre
 		pfree(bands->words);
 		pfree(bands->repeated);
 		pfree(bands->firsts);
+		bands->words = NULL;
+		bands->repeated = bands->firsts = NULL;
 		bands->capacity_repeated = 0;
 	}
 	turn_rows(bands);

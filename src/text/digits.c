@@ -12,6 +12,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
+#include "compat.h"
 #include "text/document.h"
 #include "text/unicode.h"
 
@@ -77,6 +78,7 @@ read_digits(FoundNumbers *numbers, const ShTextBuffer *text, Size from, int enco
 	{
 		bool		is_byte = bytes[i] < 0x80 || encoding == PG_SQL_ASCII;
 
+		shcompat_check_at(i);
 		add_digit(numbers, value_of_digit(is_byte ? bytes[i] : utf8_to_unicode(bytes + i)));
 		i += is_byte ? 1 : pg_utf_mblen(bytes + i);
 	}
@@ -113,6 +115,7 @@ sorted_numbers(const ShTextBuffer *digits)
 
 	for (Size i = 0; i < digits->length; i++)
 	{
+		shcompat_check_at(i);
 		if (i == 0 || digits->bytes[i - 1] == ' ')
 			starts[n++] = digits->bytes + i;
 	}
@@ -122,6 +125,7 @@ sorted_numbers(const ShTextBuffer *digits)
 	{
 		Number		next = starts[i];
 
+		shcompat_check_at(i);
 		do
 			result.bytes[result.length++] = *next;
 		while (*next++ != ' ');
