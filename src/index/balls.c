@@ -28,7 +28,6 @@
 #include "compat.h"
 #include "index/leaf.h"
 #include "index/matches.h"
-#include "index/plan.h"
 #include "index/tree.h"
 
 /*

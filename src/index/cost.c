@@ -36,7 +36,7 @@
 #include "index/group.h"
 #include "index/handler.h"
 #include "index/leaf.h"
-#include "index/plan.h"
+#include "index/query.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 

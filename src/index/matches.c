@@ -260,57 +260,48 @@ read_matches(ShIdxReader *reader)
 }
 
 /*
- * Read all matches, and sort them.  A row has one fingerprint if that has one part;
- * otherwise each part that meets it has another one, of which nothing is needed.
+ * Read all matches that are left, and sort them.
+ *
+ * A row has one fingerprint if that has one part; otherwise each part that meets it has
+ * another one, of which nothing is needed.  Of bands, the rows that have been returned take all
+ * memory: they are sorted together with the matches, each by its row and before these.
  */
 static void
-collect_all(ShIdxReader *reader)
+sort_all(ShIdxReader *reader)
 {
 	const ShIdxMatches *matches = &reader->matches;
 	bool		whole = reader->query->geometry->nparts == 1;
 	bool		keep_pin = reader->ballscan.keep_pin;
+	bool		more = reader->remembers;	/* matches have been read */
 	MemoryContext old = MemoryContextSwitchTo(reader->query->context);
 
 	reader->collects = false;
 	reader->sort = shidx_sort_begin_distinct(work_mem, false);
-	reader->ballscan.keep_pin = false;
-	while (read_matches(reader))
+	if (reader->remembers)
 	{
-		for (int i = 0; i < matches->count; i++)
-			shidx_sort_add(reader->sort, whole ? matches->fps[i] : 0,
-						   shidx_tid_to_int(&matches->tids[i]));
+		rows_iterator iterator;
+		ReturnedRow *returned;
+
+		rows_start_iterate(reader->returned, &iterator);
+		while ((returned = rows_iterate(reader->returned, &iterator)) != NULL)
+			shidx_sort_add(reader->sort, returned->row, 0);
+		rows_destroy(reader->returned);
+		reader->returned = NULL;
 	}
-	reader->ballscan.keep_pin = keep_pin;
-	reader->last = shidx_sort_item(0, 0);	/* no TID is 0 */
-	shidx_sort_start(reader->sort);
-	MemoryContextSwitchTo(old);
-}
-
-/*
- * The rows that have been returned take all memory: sort them together with the matches that
- * are left, each by its row, and those that have been returned before the others.
- */
-static void
-sort_with_returned(ShIdxReader *reader)
-{
-	const ShIdxMatches *matches = &reader->matches;
-	bool		keep_pin = reader->ballscan.keep_pin;
-	MemoryContext old = MemoryContextSwitchTo(reader->query->context);
-	rows_iterator iterator;
-	ReturnedRow *returned;
-
-	reader->sort = shidx_sort_begin_distinct(work_mem, false);
-	rows_start_iterate(reader->returned, &iterator);
-	while ((returned = rows_iterate(reader->returned, &iterator)) != NULL)
-		shidx_sort_add(reader->sort, returned->row, 0);
-	rows_destroy(reader->returned);
-	reader->returned = NULL;
 	reader->ballscan.keep_pin = false;
-	do
+	while (more || read_matches(reader))
 	{
+		more = false;
 		for (int i = 0; i < matches->count; i++)
-			shidx_sort_add(reader->sort, shidx_tid_to_int(&matches->tids[i]), 1);
-	} while (read_matches(reader));
+		{
+			ShIdxRow	row = shidx_tid_to_int(&matches->tids[i]);
+
+			if (reader->remembers)
+				shidx_sort_add(reader->sort, row, 1);
+			else
+				shidx_sort_add(reader->sort, whole ? matches->fps[i] : 0, row);
+		}
+	}
 	reader->ballscan.keep_pin = keep_pin;
 	reader->last = shidx_sort_item(0, 0);	/* no TID is 0 */
 	shidx_sort_start(reader->sort);
@@ -389,13 +380,13 @@ shidx_next_matches(ShIdxReader *reader)
 	mark_dead(reader);
 	reader->next = 0;
 	if (reader->collects)
-		collect_all(reader);
+		sort_all(reader);
 	while (reader->remembers && reader->sort == NULL)
 	{
 		if (!read_matches(reader))
 			return false;
 		if (!skip_returned(reader))
-			sort_with_returned(reader);
+			sort_all(reader);
 		else if (reader->matches.count > 0)
 			return true;
 	}

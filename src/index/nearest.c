@@ -41,7 +41,6 @@
 #include "bits/distance.h"
 #include "index/leaf.h"
 #include "index/page.h"
-#include "index/plan.h"
 #include "index/matches.h"
 
 /* the first capacity of the array of candidates */

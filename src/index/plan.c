@@ -16,7 +16,7 @@
 
 #include "bits/probe.h"
 #include "index/leaf.h"
-#include "index/plan.h"
+#include "index/query.h"
 #include "index/tree.h"
 
 /*

@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * query.h
- *	  What a scan looks for: groups, and conditions, which are lists of balls.
+ *	  What a scan looks for: groups, and conditions, which are lists of balls; and what it
+ *	  will read for that.
+ *
+ * What this declares is defined in plan.c and query.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,13 +12,33 @@
 #define SIMHASH_INDEX_QUERY_H
 
 #include "access/skey.h"
+#include "nodes/pg_list.h"
 #include "utils/rel.h"
 
 #include "bits/probe.h"
 #include "index/class.h"
 #include "index/group.h"
-#include "index/plan.h"
+#include "index/page.h"
 #include "type/simhash.h"
+
+/* balls of one radius, in a list of what a condition has */
+typedef struct ShIdxTerm
+{
+	int			tables;			/* that have the bands; 0 if there are none */
+	int			radius;
+	double		balls;
+} ShIdxTerm;
+
+/* what it takes to find everything that lies in some balls */
+typedef struct ShIdxCost
+{
+	double		balls;			/* read one after the other */
+	double		ranges;
+	double		pages;
+	double		share;			/* fraction of random fingerprints that the
+								 * search meets although they may lie in no
+								 * ball; 0 if fingerprints have one part */
+} ShIdxCost;
 
 /*
  * Balls of fingerprints of one part, sorted by center; all centers differ.  Or a
@@ -58,6 +81,25 @@ typedef struct ShIdxQuery
 	double		leaves;			/* of a table, for which it is good */
 	ShBitsAllotment allotment;
 } ShIdxQuery;
+
+/* plan.c: conditions */
+extern List *shidx_add_term(List *terms, int tables, int radius, double balls);
+extern int	shidx_plan_cheapest(const List *conditions, const ShIdxGeometry *geometry,
+								double leaves_per_table, double groups, ShIdxCost *cost);
+
+/* plan.c: orders */
+extern bool shidx_plan_by_condition(const ShIdxCost *cost, double leaves_per_table);
+extern double shidx_plan_for_rings(double leaves_per_table);
+extern int	shidx_plan_radius(double leaves_per_table, int least, double batch);
+extern double shidx_plan_charge(const ShBitsProbePlan *plan);
+extern bool shidx_plan_is_ring_worth(const ShBitsScheme *scheme, double leaves_per_table, int inner,
+									 int radius, int target, double allowance);
+extern double shidx_plan_order(const ShBitsScheme *scheme, double leaves_per_table, ShIdxCost *first);
+
+/* plan.c: groups */
+extern double shidx_count_groups(Relation index, double leaves);
+extern double shidx_plan_groups(Relation index, ShIdxGroups *groups, bool has_condition,
+								double table);
 
 /* query.c */
 extern void shidx_query_begin(ShIdxQuery *query, Relation index);

@@ -225,7 +225,7 @@ report_search(const Finder *finder)
  * Add pairs of words of the current buckets, and report how far the search is.
  */
 static void
-add_hits(void *arg, const ShPairsHit *hits, size_t count)
+keep_hits(void *arg, const ShPairsHit *hits, size_t count)
 {
 	Finder	   *finder = arg;
 
@@ -304,7 +304,7 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 		query->inputs[i].progress = &query->progress;
 	finder->sink = sink;
 	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance,
-						query->nbands > 0 ? add_hits : pass_hits, finder);
+						query->nbands > 0 ? keep_hits : pass_hits, finder);
 	if (query->nbands > 0)
 		plan_bands(finder);
 	else if (query->inputs[0].nwords == 1)
