@@ -3,6 +3,8 @@
 --
 CREATE SCHEMA batch_duplicates_test;
 SET search_path = batch_duplicates_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
+\pset format unaligned
+\pset footer off
 \set SHOW_CONTEXT never
 \pset null (none)
 
@@ -63,7 +65,6 @@ EXCEPTION WHEN OTHERS THEN
 	message := SQLSTATE || ' ' || message;
 	context := (regexp_match(context, '^argument [^\n]*'))[1];
 END $$;
-\pset format unaligned
 SELECT keep, a.* FROM unnest(ARRAY[
 	'id', 'docs.id', 'ID DESC NULLS FIRST', 'id -- a comment',
 	'body COLLATE "C" USING >, id USING OPERATOR(pg_catalog.<)', 'ctid DESC', 'tableoid, id', 'docs', '(id, body)',
@@ -80,7 +81,6 @@ SELECT keep, a.* FROM unnest(ARRAY[
 	'generate_series(1, id)', 'random()', 'id + random()', 'nextval(''s'')', 'clock_timestamp(), id', 'id / 0',
 	'body::int', 'body < ''a'' COLLATE nowhere', 'id ORDER BY id', '/* no end']) keep,
 	attempt(keep) a;
-\pset format aligned
 SELECT count(*) FROM docs;
 -- errors point at the place
 \set SHOW_CONTEXT errors

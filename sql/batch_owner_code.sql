@@ -7,6 +7,8 @@ SET client_min_messages = warning;
 CREATE ROLE regress_simhash_attacker;
 CREATE SCHEMA batch_owner_code_test AUTHORIZATION regress_simhash_attacker;
 SET search_path = batch_owner_code_test, public;
+\pset format unaligned
+\pset footer off
 
 SET ROLE regress_simhash_attacker;
 -- what has run, as whom, and what it did that the attacker may not
@@ -131,13 +133,11 @@ BEGIN
 	END LOOP;
 	CALL use_indexes('SELECT FROM failed WHERE fp <~> 1 <= 3', '{invalid}');
 END $$;
-\pset format unaligned
 \pset null none
 SELECT * FROM results ORDER BY no;
 SELECT rolname, rolcreaterole, pg_has_role(oid, 'pg_read_all_data', 'MEMBER') AS reader FROM pg_roles
 WHERE rolname IN ('regress_simhash_attacker', 'regress_simhash_made');
 \pset null ''
-\pset format aligned
 
 --
 -- The other way round: a caller who may only read a table chooses search_path, and so what

@@ -34,35 +34,35 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT c.* FROM unnest('{clustered,duplicated,skewed}'::text[]) t, (VALUES ('43', '{0,3,9}'::int[]), ('62', '{7}'),
-	('tenant', '{3}')) i (i, radii), compare_parallel(searches_of(t || '_' || i, radii)) c;
+	('tenant', '{3}')) i (i, radii), compare_parallel(searches_of(t || '_' || i, radii), effort(3, 1)) c;
 
 -- memory that does not suffice for the large bucket in each process, and for
 -- which entries are sorted
 SET maintenance_work_mem = '3MB';
-SELECT c.* FROM unnest('{clustered,duplicated,skewed}'::text[]) t, compare_parallel(searches_of(t || '_43', '{3,6}')) c;
-SELECT c.* FROM unnest('{clustered,skewed}'::text[]) t, compare_parallel(searches_of(t || '_tenant', '{6}')) c;
+SELECT c.* FROM unnest('{clustered,duplicated,skewed}'::text[]) t, compare_parallel(searches_of(t || '_43', '{3,6}'), effort(3, 1)) c;
+SELECT c.* FROM unnest('{clustered,skewed}'::text[]) t, compare_parallel(searches_of(t || '_tenant', '{6}'), effort(3, 1)) c;
 SET maintenance_work_mem = '16MB';
 
 -- keep and same
 SELECT * FROM compare_parallel(ARRAY[
 	$q$SELECT * FROM simhash_find_duplicates('clustered_43', 5, keep => 'id % 10 DESC, id')$q$,
 	$q$SELECT * FROM simhash_find_duplicates('clustered_43', 6, same => 'a.tenant = b.tenant OR a.id = b.id + 1')$q$,
-	$q$SELECT * FROM simhash_find_clusters('skewed_62', 3, same => 'a.id % 2 = b.id % 2')$q$]);
+	$q$SELECT * FROM simhash_find_clusters('skewed_62', 3, same => 'a.id % 2 = b.id % 2')$q$], effort(3, 1));
 
 -- two sides: equal and different schemes, one large bucket in both, columns
 SELECT c.* FROM (VALUES ('clustered_43', 'duplicated_43'), ('skewed_43', 'clustered_43'), ('clustered_62', 'skewed_43'),
 	('skewed_tenant', 'clustered_tenant'), ('skewed_62', 'skewed_43')) s (a, b),
 	compare_parallel(ARRAY(SELECT format('SELECT * FROM simhash_find_matches(%L, %L, %s)', a, b, d)
-		FROM unnest(CASE WHEN (a, b) = ('skewed_62', 'skewed_43') THEN '{1}'::integer[] ELSE '{0,2,3,6}' END) d)) c;
+		FROM unnest(CASE WHEN (a, b) = ('skewed_62', 'skewed_43') THEN '{1}'::integer[] ELSE '{0,2,3,6}' END) d), effort(3, 1)) c;
 CREATE TABLE skewed_too AS SELECT id, tenant, flip(fp::bigint, 2, id::text)::simhash AS fp FROM skewed;
 CREATE INDEX skewed_too_43 ON skewed_too USING simhash (fp);
 SELECT * FROM compare_parallel(ARRAY(SELECT format('SELECT * FROM simhash_find_matches(''skewed_43'', ''skewed_too_43'', %s)', d)
-	FROM unnest('{2,6}'::integer[]) d));
+	FROM unnest('{2,6}'::integer[]) d), effort(3, 1));
 
 -- large buckets of some walks of several
 CREATE INDEX skewed_98 ON skewed USING simhash (fp) WITH (blocks = 9, distance = 8);
 CREATE INDEX skewed_too_98 ON skewed_too USING simhash (fp) WITH (blocks = 9, distance = 8);
-SELECT * FROM compare_parallel(searches_of('skewed_98', '{7}') || $q$SELECT * FROM simhash_find_matches('skewed_98', 'skewed_too_98', 6)$q$::text);
+SELECT * FROM compare_parallel(searches_of('skewed_98', '{7}') || $q$SELECT * FROM simhash_find_matches('skewed_98', 'skewed_too_98', 6)$q$::text, effort(3, 1));
 
 -- partitions, one of which has an index of its own
 CREATE TABLE parts (id integer, tenant integer, fp simhash) PARTITION BY LIST (tenant);
@@ -73,7 +73,7 @@ INSERT INTO parts SELECT * FROM clustered UNION ALL SELECT * FROM skewed WHERE i
 CREATE INDEX parts_43 ON parts USING simhash (fp);
 CREATE INDEX parts_odd ON parts USING simhash ((id % 2), fp);
 CREATE INDEX parts_1_62 ON parts_1 USING simhash (fp) WITH (blocks = 6, distance = 2);
-SELECT c.* FROM unnest('{parts_43,parts_odd}'::text[]) i, compare_parallel(searches_of(i, '{0,3,6}')) c;
+SELECT c.* FROM unnest('{parts_43,parts_odd}'::text[]) i, compare_parallel(searches_of(i, '{0,3,6}'), effort(3, 1)) c;
 DROP INDEX parts_43;
 CREATE INDEX parts_mixed ON ONLY parts USING simhash (fp);
 CREATE INDEX parts_0_43 ON parts_0 USING simhash (fp);
@@ -81,7 +81,7 @@ CREATE INDEX parts_2_43 ON parts_2 USING simhash (fp);
 ALTER INDEX parts_mixed ATTACH PARTITION parts_0_43;
 ALTER INDEX parts_mixed ATTACH PARTITION parts_1_62;
 ALTER INDEX parts_mixed ATTACH PARTITION parts_2_43;
-SELECT * FROM compare_parallel(searches_of('parts_mixed', '{3,6}'));
+SELECT * FROM compare_parallel(searches_of('parts_mixed', '{3,6}'), effort(3, 1));
 
 -- a class that compares the values
 CREATE TABLE texts (id integer, body text);
@@ -89,7 +89,7 @@ INSERT INTO texts SELECT i, format('this is text number %s of some texts that ar
 FROM generate_series(1, 600) i;
 CREATE INDEX texts_body ON texts USING simhash (body simhash_text_ops);
 SELECT * FROM compare_parallel(ARRAY[$q$SELECT * FROM simhash_find_all('texts_body')$q$,
-	$q$SELECT * FROM simhash_find_duplicates('texts_body')$q$, $q$SELECT * FROM simhash_find_clusters('texts_body')$q$]);
+	$q$SELECT * FROM simhash_find_duplicates('texts_body')$q$, $q$SELECT * FROM simhash_find_clusters('texts_body')$q$], effort(3, 1));
 
 -- functions that must not run in parallel mode: these searches have no workers
 CREATE FUNCTION careful(integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
@@ -101,13 +101,13 @@ BEGIN
 	END;
 END $$;
 CREATE INDEX clustered_careful ON clustered USING simhash (careful(id), fp);
-SELECT * FROM compare_parallel(searches_of('clustered_careful', '{3}'));
+SELECT * FROM compare_parallel(searches_of('clustered_careful', '{3}'), effort(3, 1));
 
 -- where parallel mode cannot be entered: temporary tables
 SET max_parallel_workers_per_gather = 2;
 CREATE TEMP TABLE passing AS SELECT * FROM clustered;
 CREATE INDEX passing_fp ON passing USING simhash (fp);
-SELECT * FROM compare_parallel(searches_of('passing_fp', '{3}'));
+SELECT * FROM compare_parallel(searches_of('passing_fp', '{3}'), effort(3, 1));
 SELECT count(*) FROM (SELECT simhash_find_all('clustered_43')) s
 UNION ALL SELECT count(*) FROM simhash_find_all('clustered_43');
 -- in a query that would be parallel otherwise, which would keep the function from catching errors
@@ -134,14 +134,14 @@ ROLLBACK TO s;
 SELECT count(*) FROM clustered WHERE id > 20000;
 CREATE TABLE new_here AS SELECT * FROM clustered;
 CREATE INDEX new_here_fp ON new_here USING simhash (fp);
-SELECT * FROM compare_parallel(searches_of('new_here_fp', '{3}'));
+SELECT * FROM compare_parallel(searches_of('new_here_fp', '{3}'), effort(3, 1));
 -- rows that are written while rows are taken, and a search for each of them
 INSERT INTO new_here SELECT n.id + 100000, 0, n.fp FROM clustered n,
 	LATERAL (SELECT count(*) AS count FROM simhash_find_all('clustered_62', n.id % 3)) f WHERE n.id IN (17, 18, 19) AND f.count > 0;
 SELECT count(*) FROM new_here WHERE id > 100000;
 ROLLBACK;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
-SELECT * FROM compare_parallel(searches_of('clustered_62', '{2}'));
+SELECT * FROM compare_parallel(searches_of('clustered_62', '{2}'), effort(3, 1));
 COMMIT;
 
 -- in a function of PL/pgSQL that catches errors

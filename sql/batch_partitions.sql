@@ -3,6 +3,8 @@
 --
 CREATE SCHEMA batch_partitions_test;
 SET search_path = batch_partitions_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
+\pset format unaligned
+\pset footer off
 \set SHOW_CONTEXT never
 \pset null (none)
 
@@ -308,7 +310,6 @@ ALTER TABLE docs_1 DISABLE ROW LEVEL SECURITY;
 --
 -- What is refused
 --
-\pset format unaligned
 -- a partition that has no such index, or one that is not valid
 CREATE TABLE partial (id int, fp simhash) PARTITION BY RANGE (id);
 CREATE TABLE partial_1 PARTITION OF partial FOR VALUES FROM (0) TO (10);
@@ -347,7 +348,6 @@ FROM unnest('{simhash_index_info(''docs_fp''),simhash_index_check(''docs_fp''),s
 	attempt(format('SELECT FROM %s', f)) a;
 SELECT relid::regclass, simhash_index_check(relid, true) FROM pg_partition_tree('docs_fp') WHERE isleaf
 ORDER BY relid::regclass::text;
-\pset format aligned
 
 DROP TABLE docs, many, many_low_3, partial;
 DROP OWNED BY regress_simhash_parts;

@@ -4,6 +4,8 @@
 --
 CREATE SCHEMA batch_privileges_test;
 SET search_path = batch_privileges_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
+\pset format unaligned
+\pset footer off
 \set SHOW_CONTEXT never
 \pset null (none)
 
@@ -117,7 +119,6 @@ CREATE INDEX parted_fp ON parted USING simhash (fp);
 CREATE TABLE parted_1 PARTITION OF parted DEFAULT;
 CREATE FUNCTION fail(simhash) RETURNS simhash LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE 'no fingerprint'; END $$;
 CREATE INDEX CONCURRENTLY docs_invalid ON docs USING simhash (fail(fp));
-\pset format unaligned
 SELECT f.name, a.*
 FROM (VALUES
 	(1, '''docs_fp'', -1'), (2, '''docs_fp'', 65'), (3, '''docs_fp''::regclass, 2147483647'), (4, 'NULL::regclass, -1'),
@@ -133,7 +134,6 @@ FROM (VALUES
 	(VALUES ('simhash_find_all'), ('simhash_find_clusters')) f(name),
 	attempt(format('SELECT FROM %s%s(%s)', f.name, CASE WHEN no >= 16 THEN '_in' END, arguments)) a
 ORDER BY no, f.name;
-\pset format aligned
 -- nothing in, nothing out
 SELECT count(*) FROM simhash_find_all(NULL)
 UNION ALL SELECT count(*) FROM simhash_find_all(NULL::regclass, 3)
@@ -316,7 +316,6 @@ CREATE FUNCTION may_open(closed oid) RETURNS SETOF text LANGUAGE sql AS $$
 		attempt(query)
 $$;
 \pset tuples_only on
-\pset format unaligned
 SET ROLE regress_simhash_reader;
 SELECT may_open(:closed);
 SET ROLE regress_simhash_owner;
@@ -326,7 +325,6 @@ GRANT USAGE ON SCHEMA batch_privileges_closed TO regress_simhash_reader;
 SET ROLE regress_simhash_reader;
 SELECT may_open(:closed);
 RESET ROLE;
-\pset format aligned
 \pset tuples_only off
 DROP SCHEMA batch_privileges_closed CASCADE;
 

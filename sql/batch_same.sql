@@ -3,6 +3,8 @@
 --
 CREATE SCHEMA batch_same_test;
 SET search_path = batch_same_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
+\pset format unaligned
+\pset footer off
 \set SHOW_CONTEXT never
 \pset null (none)
 
@@ -65,7 +67,6 @@ CREATE FUNCTION at_random(int, float8 DEFAULT random()) RETURNS boolean LANGUAGE
 BEGIN
 	RETURN $2 > 0.5;
 END $$;
-\pset format unaligned
 SELECT same, a.* FROM unnest(ARRAY[
 	'a.kind = b.kind', 'A.KIND=B.kind -- a comment', '(a).kind = (b).kind', 'a.kind = b.kind COLLATE "C"',
 	'a.fp <~> b.fp < 2', 'a.kind IN (b.kind, ''c'')', 'a = b', 'a.* IS NOT DISTINCT FROM b', 'a.ctid < b.ctid',
@@ -83,7 +84,6 @@ SELECT same, a.* FROM unnest(ARRAY[
 	'nextval(''s'') > 1', 'clock_timestamp() > now()', 'a.id / 0 = b.id', 'a.kind::int = 1',
 	'a.kind = b.kind COLLATE nowhere', 'CURRENT OF c']) same,
 	attempt(same) a;
-\pset format aligned
 SELECT count(*) FROM docs;
 -- errors point at the place
 \set SHOW_CONTEXT errors

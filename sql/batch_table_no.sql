@@ -4,6 +4,8 @@
 --
 CREATE SCHEMA batch_table_no_test;
 SET search_path = batch_table_no_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
+\pset format unaligned
+\pset footer off
 \set SHOW_CONTEXT never
 \pset null (none)
 
@@ -57,7 +59,6 @@ SELECT sum(n), count(*) FROM generate_series(0, 3) t,
 RESET maintenance_work_mem;
 
 -- out of range
-\pset format unaligned
 SELECT arguments, a.state, a.message, a.detail
 FROM (VALUES (1, '3, 4, -1'), (2, '3, 4, 4'), (3, '3, 6, 19'), (4, '3, 6, 20'), (5, '3, NULL, 4'), (6, '0, NULL, 0'),
 	(7, '0, NULL, 1'),
@@ -65,6 +66,5 @@ FROM (VALUES (1, '3, 4, -1'), (2, '3, 4, 4'), (3, '3, 6, 19'), (4, '3, 6, 20'), 
 	(13, '3, 4, -2147483648')) v (no, arguments),
 	attempt(format('SELECT FROM simhash_find_all_in(''{1,2}'', %s)', arguments)) a
 ORDER BY no;
-\pset format aligned
 
 DROP SCHEMA batch_table_no_test CASCADE;

@@ -3,6 +3,8 @@
 --
 CREATE SCHEMA batch_work_test;
 SET search_path = batch_work_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
+\pset format unaligned
+\pset footer off
 \set SHOW_CONTEXT never
 \pset null (none)
 

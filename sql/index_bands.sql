@@ -3,6 +3,8 @@
 --
 CREATE SCHEMA index_bands_test;
 SET search_path = index_bands_test, public;
+\pset format unaligned
+\pset footer off
 
 CREATE DOMAIN bands_8 AS simhash_bits(512);
 CREATE FUNCTION bands_of(simhash_bits) RETURNS bands_8 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS 'BEGIN RETURN $1; END';

@@ -5,6 +5,8 @@
 SET client_min_messages = warning;
 CREATE SCHEMA index_classes_test;
 SET search_path = index_classes_test, public; SET max_parallel_workers_per_gather = 0;
+\pset format unaligned
+\pset footer off
 
 CREATE TABLE t (id int, b bigint, f float8, s simhash, w simhash_bits(128));
 INSERT INTO t SELECT i, i, i, i, wide(i::text, 128) FROM generate_series(-20, 20) i;
@@ -43,7 +45,6 @@ BEGIN
 		WHERE attrelid = 't'::regclass AND attnum > 1 AND atttypid = kind::regtype))) a;
 	DROP OPERATOR FAMILY mine USING simhash CASCADE;
 END $$;
-\pset format unaligned
 SELECT k, o, r.* FROM (VALUES
 	('bigint', 'OPERATOR 1 =, OPERATOR 4 <>'),
 	('bigint', 'OPERATOR 1 = (bigint, smallint), OPERATOR 4 <>'),
@@ -72,7 +73,6 @@ SELECT k, o, r.* FROM (VALUES
 	('simhash', 'OPERATOR 3 <>'),
 	('simhash', 'OPERATOR 1 =, OPERATOR 4 <~~> FOR ORDER BY integer_ops'),
 	('simhash_bits', 'OPERATOR 5 <~~~> (simhash_bits, bigint) FOR ORDER BY integer_ops')) v(k, o), try(k, o) r;
-\pset format aligned
 
 --
 -- Operators that come after the index
@@ -86,11 +86,9 @@ ALTER OPERATOR FAMILY late_b USING simhash ADD OPERATOR 2 <= (bigint, bigint), O
 ALTER OPERATOR FAMILY late_w USING simhash ADD OPERATOR 2 <@@ (simhash_bits, bigint),
 	OPERATOR 3 <~~~> (simhash_bits, bigint) FOR ORDER BY integer_ops;
 SELECT use_only('indexscan') \gset
-\pset format unaligned
 SELECT q, a.* FROM unnest(ARRAY['b <= 5::bigint', 'b <= ANY (''{5,6}''::bigint[])', 'b <@@ ''abc''',
 	'w <@@ 5', 'w <@@ ANY (''{5,6}''::bigint[])', 'true ORDER BY w <~~~> 5::bigint LIMIT 1']) q,
 	attempt('SELECT id FROM t WHERE ' || q) a;
-\pset format aligned
 -- the others go on
 SELECT array_agg(id ORDER BY id) FROM t WHERE b = 5::bigint
 UNION ALL SELECT array_agg(id ORDER BY id) FROM t WHERE b = -5;

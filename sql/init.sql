@@ -230,26 +230,27 @@ BEGIN
 	RETURN result;
 END $$;
 
--- Queries whose answer differs with parallel workers, and the number of those that
--- were compared.
-CREATE FUNCTION compare_parallel(queries text[])
+-- Queries whose answer differs with parallel workers, and the number of queries.  With
+-- "every", only each second or third one, and so on, is compared.
+CREATE FUNCTION compare_parallel(queries text[], every integer DEFAULT 1)
 RETURNS TABLE (query text, alone text, parallel text, by_workers text) LANGUAGE plpgsql AS $$
 DECLARE
 	compared integer := 0;
 	rows bigint := 0;
 BEGIN
 	FOREACH query IN ARRAY queries LOOP
+		compared := compared + 1;
+		CONTINUE WHEN compared % least(every, cardinality(queries)) > 0;
 		alone := answer_of(query, 0);
 		parallel := answer_of(query, 2);
 		by_workers := answer_of(query, 2, false);
-		compared := compared + 1;
 		rows := rows + split_part(alone, ' ', 1)::bigint;
 		IF alone IS DISTINCT FROM parallel OR alone IS DISTINCT FROM by_workers THEN
 			RETURN NEXT;
 		END IF;
 	END LOOP;
-	query := format('%s compared', compared);
-	alone := CASE WHEN rows > compared THEN 'with rows' END;
+	query := format('%s queries', compared);
+	alone := CASE WHEN rows > compared / every THEN 'with rows' END;
 	parallel := alone;
 	by_workers := alone;
 	RETURN NEXT;

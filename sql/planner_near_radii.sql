@@ -3,6 +3,8 @@
 --
 CREATE SCHEMA planner_near_radii_test;
 SET search_path = planner_near_radii_test, public; SET max_parallel_workers_per_gather = 0;
+\pset format unaligned
+\pset footer off
 
 SELECT n AS bits, '0'::simhash % fp AS "%", '0'::simhash <%> fp AS "<%>", fp <%> '0'::simhash AS commuted,
 	'0'::simhash <<%>> fp AS "<<%>>", fp <<%>> '0'::simhash AS commuted, fp <%> NULL AS "null"

@@ -6,6 +6,8 @@
 SET client_min_messages = warning;
 CREATE SCHEMA similar_bits_test;
 SET search_path = similar_bits_test, public; SET max_parallel_workers_per_gather = 0;
+\pset format unaligned
+\pset footer off
 
 -- a class of n bits and its operator, which is true within a seventh of them
 CREATE PROCEDURE make_class(n int) LANGUAGE plpgsql AS $$
@@ -233,9 +235,7 @@ BEGIN
 	DROP OPERATOR FAMILY wrong_ops USING simhash CASCADE;
 END $$;
 SET client_min_messages = info;
-\pset format unaligned
 SELECT r.* FROM unnest('{fp_unknown,fp_any,fp_bytes}'::text[]) f, refused(f) r;
-\pset format aligned
 SET client_min_messages = warning;
 -- a value of another width than the domain says is its error
 CREATE FUNCTION fp_wrong(text) RETURNS fp_256 LANGUAGE sql IMMUTABLE STRICT RETURN simhash_minhash_bits($1, 64);

@@ -5,6 +5,7 @@
 CREATE SCHEMA type_distance_test;
 SET search_path = type_distance_test, public; SET max_parallel_workers_per_gather = 0;
 \pset format unaligned
+\pset footer off
 
 --
 -- Grouping sets

@@ -17,7 +17,7 @@ my $expected = $node->safe_psql('old', $checks);
 unlike($expected, qr/\|f(\||$)/m, 'the original passes the checks');
 like($expected, qr/^refused\|corpus_8\|corpus_8_excl\|8\|t$/m, 'the checks try the constraint with a class of its own');
 
-foreach my $database (restore_each_way($node, 'old'))
+foreach my $database (restore_each_way($node, 'old', effort(1, 3)))
 {
 	$node->safe_psql($database, 'VACUUM ANALYZE');
 	is($node->safe_psql($database, $checks), $expected, "$database: all results are the same");
