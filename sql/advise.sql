@@ -181,6 +181,21 @@ SET ROLE regress_advise_reader;
 SELECT * FROM attempt('SELECT FROM simhash_advise(''owned_body'')');
 RESET ROLE;
 RESET advise.watch;
+-- many equal wide fingerprints are enough: what is near them is not read, and not sorted
+CREATE FUNCTION temporary_blocks(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
+	RETURN plan #>> '{0,Plan,Temp Written Blocks}';
+END $$;
+CREATE TABLE blank AS SELECT i AS id, CASE WHEN i % 50 = 0 THEN wide('b' || i, 256) ELSE wide('blank', 256) END::simhash_bits(256) AS pdq FROM generate_series(1, 12000) i;
+CREATE INDEX blank_pdq ON blank USING simhash (pdq);
+SET work_mem = '64kB';
+SELECT count(*) AS steps, min(largest_group), min(with_near_duplicate) > 0.8 AS many, bool_and(at_least) FROM simhash_advise('blank_pdq', 50);
+SELECT temporary_blocks('SELECT * FROM simhash_advise(''blank_pdq'', 50)');
+RESET work_mem;
+DROP TABLE blank;
 -- the snapshot of the query
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT count(*) FROM owned;

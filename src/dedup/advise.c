@@ -364,13 +364,12 @@ count_found(Advice *advice, TupleTableSlot *slot, int nsteps)
 }
 
 /*
- * Search a table for what is near the row, at the last of the first thresholds.  Returns false
- * if there are too many matches.
+ * Search a table for what is near the row at a threshold, and count it in the first ones.
+ * Returns false if there are too many matches.
  */
 static bool
-search_table(Advice *advice, const ShDupHeap *heap, int nsteps)
+search_table(Advice *advice, const ShDupHeap *heap, const Step *step, int nsteps)
 {
-	const Step *step = &advice->steps[nsteps - 1];
 	int			fp_column = advice->fp_column;
 	IndexScanDesc scan = advice->scans[heap->number];
 	TupleTableSlot *slot = shdup_reader_slot(&advice->found, heap);
@@ -399,18 +398,49 @@ search_table(Advice *advice, const ShDupHeap *heap, int nsteps)
 }
 
 /*
+ * Search all tables in this way, until there are too many matches.
+ */
+static bool
+search_tables(Advice *advice, const Step *step, int nsteps)
+{
+	const ShDupHeaps *heaps = &advice->call->heaps;
+
+	for (int i = 0; i < heaps->count; i++)
+	{
+		if (!search_table(advice, &heaps->heaps[i], step, nsteps))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Has a wide fingerprint more equal ones than are counted?  Then none is looked up within a
+ * larger radius, where a scan reads all that it meets before it returns a row.
+ */
+static bool
+has_many_equal(Advice *advice, int nsteps)
+{
+	if (nsteps < advice->nsteps || advice->has_operator || advice->call->heaps.banded ||
+		advice->fingerprinter.geometry->nparts == 1)
+		return false;
+	if (!search_tables(advice, &advice->steps[0], nsteps))
+		return true;
+	for (int i = 0; i < nsteps; i++)
+		advice->steps[i].ncandidates = advice->steps[i].nmatches = 0;
+	return false;
+}
+
+/*
  * Look up the row at the first thresholds.  Returns at how many of these it has to be looked
  * up again.
  */
 static int
 search_all(Advice *advice, int nsteps)
 {
-	const ShDupHeaps *heaps = &advice->call->heaps;
-	bool		stopped = false;
+	bool		stopped = has_many_equal(advice, nsteps) ||
+		!search_tables(advice, &advice->steps[nsteps - 1], nsteps);
 	int			again = 0;
 
-	for (int i = 0; i < heaps->count && !stopped; i++)
-		stopped = !search_table(advice, &heaps->heaps[i], nsteps);
 	for (int i = 0; i < nsteps; i++)
 	{
 		Step	   *step = &advice->steps[i];
@@ -452,6 +482,7 @@ look_up(Advice *advice, ShPairsRow row)
 		if (shidx_fingerprint(&advice->fingerprinter, *value, false, advice->parts))
 			nsteps = advice->nsteps;
 	}
+	shdup_reader_release(&advice->sampled);
 	MemoryContextSwitchTo(old);
 	advice->row = row;
 	while (nsteps > 0)

@@ -272,10 +272,12 @@ shdup_columns_copy(const ShDupColumns *columns, Datum *to, const Datum *from)
 	{
 		const Column *column = &columns->columns[i];
 
-		to[i] = shdup_plain_value(from[i], column->length);
+		Datum		plain = shdup_plain_value(from[i], column->length);
+
 		/* or else it is a copy already */
-		if (to[i] == from[i])
-			to[i] = datumCopy(from[i], column->by_value, column->length);
+		if (plain == from[i])
+			plain = datumCopy(from[i], column->by_value, column->length);
+		to[i] = plain;
 	}
 }
 

@@ -284,7 +284,10 @@ sort_all(ShIdxReader *reader)
 
 		rows_start_iterate(reader->returned, &iterator);
 		while ((returned = rows_iterate(reader->returned, &iterator)) != NULL)
+		{
+			CHECK_FOR_INTERRUPTS();
 			shidx_sort_add(reader->sort, returned->row, 0);
+		}
 		rows_destroy(reader->returned);
 		reader->returned = NULL;
 	}
