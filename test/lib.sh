@@ -9,6 +9,7 @@
 #	stop_telling		end that before the last line of a script that dies meanwhile
 #	tell_seconds		such a function: $doing, and for how long
 #	tell_log			another one: $doing, and the last line of $log
+#	machine				print the processor, the number of CPUs and the load, for a benchmark
 #	find_mirror			set $mirror, where it is empty, to the mirror of Debian that apt knows
 #	require_server		find a server with its development files; sets $pg_config
 #	make_workplace		a temporary directory, $work, removed at exit together with
@@ -53,6 +54,11 @@ stop_telling() {
 	kill "$teller" 2>/dev/null || :
 	wait "$teller" 2>/dev/null || :
 	teller=
+}
+
+machine() {
+	echo "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1), $(nproc) CPUs,\
+ load $(cut -d ' ' -f 1-3 /proc/loadavg 2>/dev/null)"
 }
 
 seconds() {

@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 NAMES = ('similar', 'distance', 'vote', 'pigeonhole', 'wide', 'page', 'lookup', 'split', 'radius',
-         'growth', 'quality')
+         'growth', 'texts', 'quality')
 
 
 def main(arguments):

@@ -10,10 +10,6 @@ CREATE UNLOGGED TABLE manual (name text, body text);
 \copy manual from 'manuals'
 DELETE FROM manual WHERE cardinality(simhash_shingles(body, 1, 'word')) < 60;
 
---
--- Recall: of pairs that share between the threshold and a tenth more.  A share of the words, up to a
--- third, is edited in one of these ways.
---
 CREATE UNLOGGED TABLE page AS
 SELECT row_number() OVER (ORDER BY md5(name))::int AS id, words[1:400] AS words
 FROM manual, LATERAL regexp_split_to_array(body, '\s+') AS words ORDER BY md5(name) LIMIT 1500;
@@ -26,36 +22,10 @@ BEGIN
 	RETURN CASE kind
 		WHEN 'words replaced' THEN (SELECT string_agg(CASE WHEN random() < share / 2 THEN any_word() ELSE w END, ' ' ORDER BY no)
 			FROM unnest(words) WITH ORDINALITY AS u (w, no))
-		WHEN 'words left out' THEN (SELECT string_agg(w, ' ' ORDER BY no) FROM unnest(words) WITH ORDINALITY AS u (w, no)
-			WHERE random() >= share / 2)
-		WHEN 'words added' THEN (SELECT string_agg(CASE WHEN random() < share / 2 THEN any_word() || ' ' || w ELSE w END, ' ' ORDER BY no)
-			FROM unnest(words) WITH ORDINALITY AS u (w, no))
-		WHEN 'a passage left out' THEN array_to_string(words[1:cut] || words[cut + 1 + round(share * n)::int : n], ' ')
 		WHEN 'a passage replaced' THEN array_to_string(words[1:cut], ' ') || ' ' || (SELECT string_agg(any_word(), ' ')
 			FROM generate_series(1, 1 + round(share * n / 2)::int)) || ' ' || array_to_string(words[cut + 1 + round(share * n / 2)::int : n], ' ')
-		WHEN 'shortened' THEN array_to_string(words[1 : round(n * (1 - share))::int], ' ')
 	END;
 END $$;
-CREATE UNLOGGED TABLE pair AS
-SELECT kind, a, b, simhash_jaccard(a, b) AS jaccard, (simhash_minhash(a) <~> simhash_minhash(b))::int AS distance
-FROM (SELECT kind, array_to_string(words, ' ') AS a, edited(words, kind, random() * 0.5) AS b
-	FROM page, unnest('{words replaced,words left out,words added,a passage left out,a passage replaced,shortened}'::text[]) AS kind) p;
-ANALYZE pair;
-\echo
-\echo 'Of pairs that share at least so much and less than a tenth more, how many are found; and of those that'
-\echo 'share a band, how many share as much:'
-SELECT kind, s AS similarity, count(*) FILTER (WHERE at_threshold) AS pairs,
-	round(avg(near::int) FILTER (WHERE at_threshold), 3) AS found, round(avg((jaccard >= s)::int) FILTER (WHERE near), 3) AS precision
-FROM pair CROSS JOIN threshold CROSS JOIN LATERAL (SELECT jaccard >= s AND jaccard < s + 0.1 AS at_threshold,
-	b =~@ simhash_similar_ball(a, s) AS near OFFSET 0) l GROUP BY kind, s ORDER BY kind, s DESC;
-\echo 'The same of all kinds, and of all that share at least so much:'
-SELECT s AS similarity, round(avg(simhash_similar(a, b, s)::int) FILTER (WHERE jaccard < s + 0.1), 3) AS near_the_threshold,
-	round(avg(simhash_similar(a, b, s)::int), 3) AS all_above
-FROM pair JOIN threshold ON jaccard >= s GROUP BY s ORDER BY s DESC;
-
---
--- Cost
---
 CREATE UNLOGGED TABLE passage AS SELECT row_number() OVER ()::int AS id, array_to_string(words[start:start + 3], ' ') AS passage
 FROM page, generate_series(1, cardinality(words) - 3, 4) AS start;
 SELECT count(*) AS passages FROM passage \gset

@@ -3,6 +3,7 @@
 #
 #	use DocumentTest;
 #	check_page($node, 'doc/cleaning.md');
+#	check_pages_together($node, 'doc/cleaning.md', 'doc/texts.md');
 #
 # page_statements('doc/cleaning.md', 'LOCK TABLE') is the text of the one block that has these
 # words, to run it with other rows.
@@ -11,8 +12,9 @@
 #
 # - Each block of code that begins with ```sql is run, in the order of the page, in one
 #   session of psql, in an empty database of its own, in UTF-8 with the collation C.  So the
-#   page creates the extension.  It may use psql's commands, such as \set, and leave a
-#   transaction open for the next block.
+#   page creates the extension, IF NOT EXISTS.  It may use psql's commands, such as \set, and
+#   leave a transaction open for the next block.  A reader may have followed other pages before
+#   it in the same database, so no two pages give the same name to what they create.
 # - A block ```text right after it, with nothing but empty lines between them, is its
 #   output: all that psql prints, command tags included; first what goes to the standard
 #   output, then errors, warnings and notices.  White space at the ends of lines does not
@@ -20,6 +22,9 @@
 # - A block that cannot be run has the line
 #		<!-- not run: why -->
 #   right before it.
+# - A block that takes the extension away from other pages has the line
+#		<!-- alone: why -->
+#   right before it, and is not run where pages follow each other in one database.
 # - Statements that the reader does not see, such as to make rows, stand in a comment:
 #		<!-- sql
 #		INSERT INTO docs ...;
@@ -46,7 +51,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(check_page page_failures page_statements);
+our @EXPORT = qw(check_page check_pages_together page_failures page_statements);
 
 my @settings = (
 	'',
@@ -62,7 +67,7 @@ my $databases = 0;
 sub blocks
 {
 	my ($content) = @_;
-	my (@blocks, $inside, $skip, $followed);
+	my (@blocks, $inside, $skip, $alone, $followed);
 	my $n = 0;
 
 	foreach (split /\n/, $content)
@@ -89,9 +94,9 @@ sub blocks
 			$inside = $1 eq 'sql' && !$skip ? 'sql'
 			  : $1 eq 'text' && $followed ? 'result'
 			  : 'other';
-			push @blocks, { line => $n, sql => '' } if $inside eq 'sql';
+			push @blocks, { line => $n, sql => '', alone => $alone } if $inside eq 'sql';
 			$blocks[-1]{text} = '' if $inside eq 'result';
-			$skip = $followed = 0;
+			$skip = $alone = $followed = 0;
 		}
 		elsif ($_ eq '<!-- sql')
 		{
@@ -102,6 +107,7 @@ sub blocks
 		{
 			die "line $n: a fence that is indented" if /^\s+```/;
 			$skip = /^<!-- not run: .+-->$/;
+			$alone = /^<!-- alone: .+-->$/;
 			$followed = 0;
 		}
 	}
@@ -149,17 +155,31 @@ sub run_blocks
 	return [ split /^$mark\n/m, $out, -1 ], [ split /^$mark\n/m, $err, -1 ];
 }
 
-# Run what is on a page, and tell what is not as it says.
+sub create_database
+{
+	my ($node) = @_;
+	my $database = 'page_' . ++$databases;
+
+	$node->safe_psql('postgres', "CREATE DATABASE $database TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
+	return $database;
+}
+
+# Run what is on a page in a database of its own, and tell what is not as it says.
 sub page_failures
 {
 	my ($node, $content, $settings, $psql) = @_;
-	my @blocks = blocks($content);
-	my $database = 'page_' . ++$databases;
-	my @failures;
+	my $database = create_database($node);
+	my @failures = failures_in($node, $database, $settings // '', $psql // [], blocks($content));
 
-	$node->safe_psql('postgres', "CREATE DATABASE $database TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
-	my ($out, $err) = run_blocks($node, $database, $settings // '', $psql // [], @blocks);
 	$node->safe_psql('postgres', "DROP DATABASE $database WITH (FORCE)");
+	return @failures;
+}
+
+sub failures_in
+{
+	my ($node, $database, $settings, $psql, @blocks) = @_;
+	my ($out, $err) = run_blocks($node, $database, $settings, $psql, @blocks);
+	my @failures;
 
 	# There is nothing behind the last mark; but psql may stop early, or take a mark for
 	# part of a statement that has no end.
@@ -170,6 +190,8 @@ sub page_failures
 		my $printed = shift @$out // '';
 		my $errors = shift @$err // '';
 
+		# as another page has created it in this database
+		$errors =~ s/^NOTICE:  extension "simhash" already exists, skipping\n//m;
 		if (defined $block->{text})
 		{
 			my $got = without_trailing_space($printed . $errors);
@@ -198,6 +220,21 @@ sub check_page
 		is(join('', page_failures($node, $content, $settings, $options{psql})),
 			'', "$page gives what it shows" . ($settings ? " with $settings" : ''));
 	}
+	return;
+}
+
+# What a reader sees who follows one page after the other in one database
+sub check_pages_together
+{
+	my ($node, @pages) = @_;
+	my $database = create_database($node);
+
+	foreach my $page (@pages)
+	{
+		my @blocks = grep { !$_->{alone} } blocks(page_content($page));
+		is(join('', failures_in($node, $database, '', [], @blocks)), '', "$page gives what it shows, behind the pages before it");
+	}
+	$node->safe_psql('postgres', "DROP DATABASE $database WITH (FORCE)");
 	return;
 }
 

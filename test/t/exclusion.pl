@@ -165,11 +165,13 @@ sub load_articles
 	return;
 }
 
-my $trigger = page_statements('doc/constraints.md', 'CREATE FUNCTION reject_near_article');
+# as on the page, with the names of the tables here
+sub constraint_statements { return page_statements('doc/constraints.md', shift) =~ s/\bbulletins/articles/gr =~ s/near_bulletin/near_article/gr }
+my $trigger = constraint_statements('CREATE FUNCTION reject_near_bulletin');
 $trigger =~ s/RAISE .*;/RETURN NULL;/ or die;
 load_articles('trigger', $trigger);
 $node->safe_psql('postgres', 'DROP TABLE articles, article_attempt; DROP FUNCTION article, reject_near_article; DROP SEQUENCE article_id, turn');
-my $constraint = page_statements('doc/constraints.md', 'ADD CONSTRAINT articles_new') =~ s/id > 203/id > 1000/r;
+my $constraint = constraint_statements('ADD CONSTRAINT bulletins_new') =~ s/id > 203/id > 1000/r;
 $trigger =~ s/^\s*PERFORM pg_advisory.*\n//m or die;
 like($constraint, qr/id > 1000/, 'the page has what is changed here');
 s/FROM a;/FROM a ON CONFLICT DO NOTHING;/ foreach @script{ 'article', 'articles' };

@@ -16,7 +16,10 @@ my @pages = ('README.md', map { substr($_, length("$top/")) } sort glob("$top/do
 my $node = make_node('pages', []);
 
 $node->start;
-check_page($node, $_, planners => effort(1, 5)) foreach grep { !exists $elsewhere{$_} } @pages;
+@pages = grep { !exists $elsewhere{$_} } @pages;
+check_page($node, $_, planners => effort(1, 5)) foreach @pages;
+check_pages_together($node, @pages);
+check_pages_together($node, reverse @pages);
 
 #
 # A page whose SQL does not give what it says does not pass.

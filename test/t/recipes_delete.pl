@@ -402,14 +402,20 @@ is(run_sql($new), '', 'yesterday: rows that were there are not new');
 run_sql("INSERT INTO docs SELECT 8, 'News: ' || body FROM docs WHERE id = 2");
 is(run_sql($new =~ s/^(ALTER|CREATE).*?$//mgr), "8|1\n8|2\n8|3", 'those that came since are');
 
-# Boilerplate: an article on three pages, on one of them with more, and a page of the form alone
+# Boilerplate: an article on three pages, a page of the form alone, and another site with a part of it
 begin_case('boilerplate', '');
-my $values = q{(1, 'The ferry runs every ten minutes.'), (2, 'The library opens in May.')};
-run_sql(changed(page_statements('doc/texts.md', 'CREATE TABLE boilerplate'), '\(VALUES .*?\) v \(n, news\)', "(VALUES $values, (3, 'Eggs are cheap.'),
-			(4, 'Eggs are cheap.'), (5, 'Eggs are cheap.'), (6, 'Reprint only with permission.')) v (n, news)"));
-is(run_sql('SELECT id FROM articles ORDER BY id'), "1\n2\n3\n4\n5\n6", 'boilerplate: each page is there');
-is(run_sql(q{SELECT id, body FROM articles WHERE id < 3 ORDER BY id}), "1|The ferry runs every ten minutes.\n2|The library opens in May.", 'without the form');
-is(run_sql(q{SELECT count(*) FROM articles WHERE body LIKE '%Eggs are cheap.%'}), '3', 'and no article is lost');
+run_sql(q{
+	CREATE TABLE web_pages (id bigint PRIMARY KEY, site text, fetched timestamptz, body text);
+	INSERT INTO web_pages
+	SELECT n, 'gazette', now(), E'You read the Harbor Gazette, the paper of the old town.\n\n' || news || E'\n\nReprint only with permission.'
+	FROM (VALUES (1, 'The ferry runs every ten minutes.'), (2, 'The library opens in May.'), (3, 'Eggs are cheap.'),
+		(4, 'Eggs are cheap.'), (5, 'Eggs are cheap.'), (6, 'Reprint only with permission.')) v (n, news)
+	UNION ALL VALUES (7, 'coast', now(), E'A seal sleeps here.\n\nReprint only with permission.')});
+run_sql(page_statements('doc/web.md', 'CREATE TABLE boilerplate'));
+is(run_sql('SELECT id FROM web_articles ORDER BY id'), "1\n2\n3\n4\n5\n6\n7", 'boilerplate: each page is there');
+is(run_sql(q{SELECT id, body FROM web_articles WHERE id < 3 ORDER BY id}), "1|The ferry runs every ten minutes.\n2|The library opens in May.", 'without the form');
+is(run_sql(q{SELECT count(*) FROM web_articles WHERE body LIKE '%Eggs are cheap.%'}), '3', 'and no article is lost');
+is(run_sql('SELECT count(*) FROM web_pages JOIN web_articles USING (id, body) WHERE id = 7'), '1', 'nor what is a form on another site only');
 
 $database = 'postgres';
 is_sound($node, 'recipes', map { "docs_${_}_body_idx" } 0 .. 2);

@@ -216,7 +216,7 @@ run_sql(q{
 	INSERT INTO stories
 	SELECT id / 8 * 2 + 1, (SELECT body FROM texts ORDER BY length(body) DESC LIMIT 1) || E'\n\n' || string_agg(body, E'\n\n' ORDER BY id)
 	FROM source WHERE id % 8 < 4 AND id / 8 % 4 = 0 GROUP BY id / 8});
-run_sql(page_statements($about_texts, 'CREATE FUNCTION sentences') =~ s/\bdocs\b/stories/gr);
+run_sql(page_statements($about_texts, 'CREATE FUNCTION sentences') =~ s/\btexts\b/stories/gr);
 run_sql('CREATE TABLE shared AS ' . page_statements($about_texts, 'FROM labeled_sentences'));
 # Not with all sentences: a keeper that comes between two equal ones can be nearer to the
 # second.  And some texts, such as lists of names, have hardly any but those of the frame.
