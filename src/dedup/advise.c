@@ -420,6 +420,8 @@ search_tables(Advice *advice, const Step *step, int nsteps)
 static bool
 has_many_equal(Advice *advice, int nsteps)
 {
+	double		comparisons = advice->comparisons;
+
 	if (nsteps < advice->nsteps || advice->has_operator || advice->call->heaps.banded ||
 		advice->fingerprinter.geometry->nparts == 1)
 		return false;
@@ -427,6 +429,7 @@ has_many_equal(Advice *advice, int nsteps)
 		return true;
 	for (int i = 0; i < nsteps; i++)
 		advice->steps[i].ncandidates = advice->steps[i].nmatches = 0;
+	advice->comparisons = comparisons;
 	return false;
 }
 

@@ -634,9 +634,11 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 
 	/*
 	 * rows that are met only because a part of their fingerprints is near;
-	 * the server knows nothing of them
+	 * the server knows nothing of them.  The share of the groups is one of
+	 * the table, whatever the predicate of the index says of their columns.
 	 */
-	candidates = cost->share * info->tuples * (shape.groups.all ? 1 : shape.groups.share) - tuples;
+	candidates = info->rel->tuples * (shape.groups.all ? 1 : shape.groups.share);
+	candidates = cost->share * Min(candidates, info->tuples) - tuples;
 	if (shape.wide && !shape.only_nulls && candidates > 0)
 		*total_cost += candidates * (qual_cost.per_tuple + cpu_index_tuple_cost + cpu_tuple_cost) +
 			visiting_cost(root, info, candidates, spc_random_page_cost);
