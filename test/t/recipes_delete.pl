@@ -411,7 +411,7 @@ run_sql(q{
 	FROM (VALUES (1, 'The ferry runs every ten minutes.'), (2, 'The library opens in May.'), (3, 'Eggs are cheap.'),
 		(4, 'Eggs are cheap.'), (5, 'Eggs are cheap.'), (6, 'Reprint only with permission.')) v (n, news)
 	UNION ALL VALUES (7, 'coast', now(), E'A seal sleeps here.\n\nReprint only with permission.')});
-run_sql(page_statements('doc/web.md', 'CREATE TABLE boilerplate'));
+run_sql(page_statements('doc/web.md', $_)) foreach 'CREATE TABLE boilerplate', 'CREATE FUNCTION article_of';
 is(run_sql('SELECT id FROM web_articles ORDER BY id'), "1\n2\n3\n4\n5\n6\n7", 'boilerplate: each page is there');
 is(run_sql(q{SELECT id, body FROM web_articles WHERE id < 3 ORDER BY id}), "1|The ferry runs every ten minutes.\n2|The library opens in May.", 'without the form');
 is(run_sql(q{SELECT count(*) FROM web_articles WHERE body LIKE '%Eggs are cheap.%'}), '3', 'and no article is lost');
