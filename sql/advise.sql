@@ -181,7 +181,7 @@ SET ROLE regress_advise_reader;
 SELECT * FROM attempt('SELECT FROM simhash_advise(''owned_body'')');
 RESET ROLE;
 RESET advise.watch;
--- many equal wide fingerprints are enough: what is near them is not read, and not sorted
+-- a thousand equal wide fingerprints are enough: what is near them is not sorted
 CREATE FUNCTION temporary_blocks(query text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;

@@ -364,7 +364,7 @@ count_found(Advice *advice, TupleTableSlot *slot, int nsteps)
 }
 
 /*
- * Search a table for what is near the row at a threshold, and count it in the first ones.
+ * Search a table for what is near the row at a threshold, and count it at the first thresholds.
  * Returns false if there are too many matches.
  */
 static bool
@@ -398,7 +398,7 @@ search_table(Advice *advice, const ShDupHeap *heap, const Step *step, int nsteps
 }
 
 /*
- * Search all tables in this way, until there are too many matches.
+ * Search all tables.  Returns false if there are too many matches.
  */
 static bool
 search_tables(Advice *advice, const Step *step, int nsteps)
@@ -414,8 +414,10 @@ search_tables(Advice *advice, const Step *step, int nsteps)
 }
 
 /*
- * Has a wide fingerprint more equal ones than are counted?  Then none is looked up within a
- * larger radius, where a scan reads all that it meets before it returns a row.
+ * Before the first look-up of a row: has its wide fingerprint so many equal ones that a scan
+ * stops?  Then they have been counted at all thresholds, and the row need not be looked up within
+ * a larger radius, where a scan reads and sorts all that it meets before it returns the first row.
+ * Otherwise nothing has been counted.
  */
 static bool
 has_many_equal(Advice *advice, int nsteps)
@@ -485,6 +487,7 @@ look_up(Advice *advice, ShPairsRow row)
 		if (shidx_fingerprint(&advice->fingerprinter, *value, false, advice->parts))
 			nsteps = advice->nsteps;
 	}
+	/* a VACUUM need not wait for this page, however long the look-up takes */
 	shdup_reader_release(&advice->sampled);
 	MemoryContextSwitchTo(old);
 	advice->row = row;

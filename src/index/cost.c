@@ -54,8 +54,8 @@ typedef struct GroupEstimate
 {
 	bool		all;			/* they are not known: none can be left out */
 	double		count;			/* how many are read */
-	double		share;			/* share of the rows that meet the conditions
-								 * on columns before the fingerprint */
+	double		share;			/* share of the index's rows that meet the
+								 * conditions on columns before the fingerprint */
 } GroupEstimate;
 
 /* what determines how much of the index is read */
@@ -340,6 +340,16 @@ get_quals(const IndexPath *path, bool fingerprint)
 }
 
 /*
+ * The share of the rows that meet conditions and the predicate of the index.
+ */
+static Selectivity
+index_selectivity(PlannerInfo *root, IndexOptInfo *info, List *quals)
+{
+	return clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
+								  info->rel->relid, JOIN_INNER, NULL);
+}
+
+/*
  * Estimate the groups that the conditions of a path select, by the rules by which
  * group.c finds them.
  */
@@ -378,8 +388,13 @@ estimate_groups(PlannerInfo *root, const IndexPath *path)
 		groups.count *= values[i];
 	}
 	groups.all |= groups.count > SHIDX_MAX_GROUPS;
-	groups.share = clauselist_selectivity(root, get_quals(path, false), info->rel->relid,
-										  JOIN_INNER, NULL);
+	groups.share = index_selectivity(root, path->indexinfo, get_quals(path, false));
+	if (info->indpred != NIL)
+	{
+		Selectivity whole = index_selectivity(root, path->indexinfo, NIL);
+
+		groups.share = groups.share < whole ? groups.share / whole : 1;
+	}
 	return groups;
 }
 
@@ -489,16 +504,6 @@ has_order(const IndexPath *path, const ScanShape *shape)
 	get_op_opfamily_properties(((OpExpr *) linitial(path->indexorderbys))->opno,
 							   path->indexinfo->opfamily[last], true, &strategy, &left, &right);
 	return shidx_meaning(strategy, SHIDX_NARROW, SHBITS_WIDTH).ask == SHIDX_ASK_DISTANCE;
-}
-
-/*
- * The share of the rows that meet conditions and the predicate of the index.
- */
-static Selectivity
-index_selectivity(PlannerInfo *root, IndexOptInfo *info, List *quals)
-{
-	return clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
-								  info->rel->relid, JOIN_INNER, NULL);
 }
 
 /*
@@ -634,11 +639,9 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 
 	/*
 	 * rows that are met only because a part of their fingerprints is near;
-	 * the server knows nothing of them.  The share of the groups is one of
-	 * the table, whatever the predicate of the index says of their columns.
+	 * the server knows nothing of them
 	 */
-	candidates = info->rel->tuples * (shape.groups.all ? 1 : shape.groups.share);
-	candidates = cost->share * Min(candidates, info->tuples) - tuples;
+	candidates = cost->share * info->tuples * (shape.groups.all ? 1 : shape.groups.share) - tuples;
 	if (shape.wide && !shape.only_nulls && candidates > 0)
 		*total_cost += candidates * (qual_cost.per_tuple + cpu_index_tuple_cost + cpu_tuple_cost) +
 			visiting_cost(root, info, candidates, spc_random_page_cost);

@@ -151,7 +151,7 @@ shtext_numbers(const text *document)
 	while (shtext_normalize(&reader.normalizer, &reader.buffer))
 	{
 		read_digits(&numbers, &reader.buffer, done, reader.normalizer.encoding);
-		/* while words go on, the normalizer looks at the end of what it has read */
+		/* while a word goes on, the normalizer looks at the end of the buffer */
 		if (!reader.normalizer.in_word)
 			reader.buffer.length = 0;
 		done = reader.buffer.length;
