@@ -123,7 +123,7 @@ my $undo = page_statements($page, 'UPDATE comments SET doc = m.doc') =~ s/^ROLLB
 
 # The recipe with equal digits as a condition, as the page describes it
 my $content = slurp_file("$FindBin::RealBin/../../$page");
-my ($same, $digits) = $content =~ /such as `(same =>\s'(.*?)')`/ or die;
+my ($same, $digits) = $content =~ /pairs by `(same =>\s'(.*?)')`/ or die;
 my $order = "keep => 'length(body) DESC NULLS LAST, id'";
 my $search_digits = page_statements($page, 'CREATE FUNCTION digits') . changed($search, "\Q$order\E", "$order, $same");
 my $deletion_digits = changed($deletion, 'AND length\(a', "AND $digits AND length(a");
