@@ -86,15 +86,14 @@ SELECT * FROM most_readings('random');
 CREATE FUNCTION scan_memory() RETURNS bigint LANGUAGE sql AS $$
 	SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts
 	WHERE name LIKE 'simhash%' AND name NOT IN ('simhash inner pages', 'simhash indexes')
-	   OR name LIKE 'TupleSort%' OR name LIKE 'Caller tuples'
 $$;
 SET work_mem = '64kB';
 BEGIN;
 DECLARE two CURSOR FOR SELECT id FROM equal ORDER BY fp <~> 0, fp <~> 1;
 FETCH 1 FROM two \g /dev/null
-SELECT scan_memory() < 400000 AS little_memory;
+SELECT scan_memory() < 100000 AS little_memory;
 MOVE FORWARD 15000 FROM two;
-SELECT scan_memory() < 400000 AS little_memory;
+SELECT scan_memory() < 100000 AS little_memory;
 COMMIT;
 RESET work_mem;
 
