@@ -238,7 +238,7 @@ RESET maintenance_work_mem;
 SELECT simhash_index_check(index, true) FROM unnest('{large_fp,large_2_fp}'::regclass[]) index;
 
 -- texts by an operator class of one's own
-CREATE FUNCTION own_bands(text) RETURNS bands_8 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS 'BEGIN RETURN simhash_bands($1, bands => 8); END';
+CREATE FUNCTION own_bands(text) RETURNS bands_8 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS 'BEGIN RETURN public.simhash_bands($1, bands => 8); END';
 CREATE FUNCTION like_text(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 	AS 'BEGIN RETURN simhash_share_band(own_bands($1), own_bands($2), 3, 4); END';
 CREATE OPERATOR ~~~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = like_text, COMMUTATOR = ~~~~);

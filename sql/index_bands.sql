@@ -196,7 +196,7 @@ BEGIN
 	EXECUTE format('CREATE OPERATOR CLASS mine FOR TYPE simhash_bits USING simhash AS %s', operators);
 	valid := amvalidate(oid) FROM pg_opclass WHERE opcname = 'mine';
 	-- since PostgreSQL 17, with a search path of its own
-	message := replace(a.message, 'public.', '') FROM attempt('CREATE INDEX mine ON doc USING simhash (fp mine)') a;
+	message := replace(replace(a.message, 'index_bands_test.', ''), 'public.', '') FROM attempt('CREATE INDEX mine ON doc USING simhash (fp mine)') a;
 	DROP OPERATOR FAMILY mine USING simhash CASCADE;
 END $$;
 CREATE FUNCTION narrow(simhash_bits) RETURNS simhash LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN 0; END';
