@@ -4,12 +4,12 @@
  *	  What thresholds would do to a table: how many rows of a sample have near-duplicates, for
  *	  each threshold that the index serves.
  *
- * A row of the sample is looked up by a scan of the index at the loosest threshold.  Each row
- * that the scan finds is compared once, for all thresholds.  The scan stops after some matches,
- * since a text may be stored a million times.  Then it may have missed what is nearer, and the
- * row is looked up again at the loosest threshold with fewer matches.  Letters of one form make
- * each lookup compare all of them; so the sample, which is in random order, ends early if
- * there are too many comparisons.
+ * A row of the sample is looked up by a scan of the index at the loosest threshold, and a wide
+ * fingerprint first at distance 0.  Each row that a scan finds is compared once, for all
+ * thresholds.  The scan stops after some matches, since a text may be stored a million times.
+ * Then it may have missed what is nearer, and the row is looked up again at the loosest threshold
+ * with fewer matches.  Letters of one form make each lookup compare all of them; so the sample,
+ * which is in random order, ends early if there are too many comparisons.
  *
  *-------------------------------------------------------------------------
  */

@@ -271,7 +271,6 @@ shdup_columns_copy(const ShDupColumns *columns, Datum *to, const Datum *from)
 	for (int i = 0; i < columns->count; i++)
 	{
 		const Column *column = &columns->columns[i];
-
 		Datum		plain = shdup_plain_value(from[i], column->length);
 
 		/* or else it is a copy already */
