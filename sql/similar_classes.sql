@@ -236,18 +236,11 @@ CREATE FUNCTION title(text) RETURNS text IMMUTABLE COST 1 LANGUAGE plpgsql AS 'B
 CREATE TABLE titled AS SELECT CASE WHEN i % 10 > 0 THEN 'a b c ' || i END AS body FROM generate_series(1, 2000) i;
 CREATE INDEX titled_body ON titled USING simhash (title(body) simhash_text_ops);
 ANALYZE titled;
-CREATE FUNCTION total_cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-	RETURN plan #>> '{0,Plan,Total Cost}';
-END $$;
 SELECT use_only('indexscan') \gset
 SELECT plan('SELECT FROM titled WHERE title(body) IS NULL');
-SELECT total_cost('SELECT FROM titled WHERE title(body) IS NULL') AS cheap \gset
+SELECT estimate('SELECT FROM titled WHERE title(body) IS NULL', 'Total Cost') AS cheap \gset
 ALTER FUNCTION title(text) COST 10000;
-SELECT total_cost('SELECT FROM titled WHERE title(body) IS NULL') > 10 * :cheap AS counted;
+SELECT estimate('SELECT FROM titled WHERE title(body) IS NULL', 'Total Cost') > 10 * :cheap AS counted;
 
 SELECT use_only('seqscan') \gset
 DROP SCHEMA similar_classes_test CASCADE;
